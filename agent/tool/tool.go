@@ -1,0 +1,58 @@
+// Package tool is the contract of things an agent can call, with what every
+// tool needs: specifications, results, a registry and schema helpers.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"ragagent/store"
+)
+
+// Spec describes a tool.
+type Spec struct {
+	Name        string          // [a-zA-Z0-9_-], 1..64
+	Description string          // for the model
+	Parameters  json.RawMessage // JSON Schema of an object; nil means no parameters
+	Direct      bool            // the result is the answer, the model is not asked again
+	SideEffect  bool            // changes something outside: needs approval
+	Idempotent  bool            // same arguments, same result within a run
+	Timeout     time.Duration   // 0 means the engine's default (30 s)
+}
+
+// Result is what a call gave.
+type Result struct {
+	// Text is shown to the model, before Passages.
+	Text string
+	// Passages are sources found by the call. The agent gives them their
+	// citation ids (one numbering over a whole run) and shows them to the model.
+	Passages []Passage
+	// Note is shown after the passages.
+	Note string
+	// Data is the machine-readable form, for models that read structure.
+	Data json.RawMessage
+}
+
+// Passage is a piece of a document that may be cited.
+type Passage struct {
+	ChunkID       string
+	DocumentID    string
+	DocumentName  string
+	KnowledgeBase string // its name
+	Title         string
+	Headings      []string
+	PageStart     int // one-based, 0 for none
+	PageEnd       int
+	Span          store.Span // of Text in the document's normalised text
+	Text          string
+	Score         float64 // 0..1
+}
+
+// Tool is called by an agent. Call may run concurrently with itself; args have
+// been checked against Spec().Parameters. An error is shown to the model as
+// the observation and never ends the run.
+type Tool interface {
+	Spec() Spec
+	Call(ctx context.Context, args json.RawMessage) (Result, error)
+}

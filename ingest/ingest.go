@@ -1,0 +1,60 @@
+// Package ingest brings documents from upload to search and out again: it owns
+// knowledge bases, documents and jobs. It knows nothing of searching or chat;
+// the search indexes are told of changes through Indexer.
+package ingest
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"ragagent/ingest/parse"
+	"ragagent/store"
+)
+
+// Records is the part of the record store that ingestion uses.
+type Records interface {
+	store.KnowledgeBases
+	store.Documents
+	store.Chunks
+	store.Jobs
+}
+
+// Embedder turns texts into vectors: one per text, same order, L2 norm 1, nil
+// for a text it has nothing to say about. It may be called concurrently.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+	Dim() int
+	Name() string
+	Fingerprint() string
+}
+
+// Indexer is told what became visible; retrieval.Index implements it.
+type Indexer interface {
+	Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Seq2[store.Chunk, error]) error
+	Replace(ctx context.Context, kb store.KnowledgeBase, documentID string, chunks iter.Seq2[store.Chunk, error]) error
+	Drop(ctx context.Context, kbID string) error
+}
+
+// Parser turns a file into structured text. name is a hint only.
+type Parser interface {
+	Parse(ctx context.Context, name string, file store.Blob) (parse.Text, error)
+}
+
+// Upload is one file or text to be added.
+type Upload struct {
+	Name     string    // shown to users; any folder in it is cut off
+	Title    string    // "" lets the parser find one
+	MIME     string    // a hint; the content decides
+	Body     io.Reader // read to its end, at most Config.MaxFileBytes
+	Metadata store.Metadata
+}
+
+// Submitted says what became of an upload.
+type Submitted struct {
+	Document store.Document
+	Job      store.Job
+	// DuplicateOf is the id of the document that has the same bytes, which is
+	// also Document; "" for a new one.
+	DuplicateOf string
+}

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"iter"
+)
+
+// Span is a half-open range of bytes in a document's normalised text.
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// Len returns the number of bytes.
+func (s Span) Len() int { return s.End - s.Start }
+
+// Chunk is the unit that is indexed and found. Text equals the document's
+// normalised text at Span, byte for byte.
+type Chunk struct {
+	ID              string
+	KnowledgeBaseID string
+	DocumentID      string
+	Revision        int
+	Ordinal         int // position in the document, from 0, without gaps
+	Title           string
+	Headings        []string // path from the outermost heading inwards
+	PageStart       int      // one-based; 0 where the format has no pages
+	PageEnd         int
+	Span            Span
+	Text            string
+	// Vector has L2 norm 1 within 1e-6 and the dimension of the knowledge
+	// base's embedder; nil where the embedder has nothing to say about the
+	// text, which is then ranked by its words alone.
+	Vector []float32
+}
+
+// ChunkID returns the id of a chunk: the same document, revision, place and
+// text always give the same id, so that work which is done again after a crash
+// meets what it left behind.
+func ChunkID(documentID string, revision, ordinal int, text string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s", documentID, revision, ordinal, text)
+	return "chk_" + hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// Chunks keeps chunks. All methods may be called concurrently.
+type Chunks interface {
+	// PutChunks stores the next chunks of a revision that is not visible yet,
+	// and the job's progress, in one durable transaction. Chunks that are
+	// there already are left as they are. ErrNotFound if the document is gone.
+	PutChunks(ctx context.Context, jobID string, chunks []Chunk, progress Progress) error
+	// ChunkJournal returns how many chunks of a revision are stored, counted
+	// from ordinal 0 without gaps, and the id of the last of them.
+	ChunkJournal(ctx context.Context, documentID string, revision int) (n int, lastID string, err error)
+	// Publish makes a revision visible in one durable transaction: the
+	// document becomes ready with this revision, chunks of other revisions are
+	// removed, the job ends ready. chunks are stored first, as by PutChunks:
+	// a small document needs one transaction only. ErrNotFound if the document
+	// is gone, ErrConflict if the job is no longer running.
+	Publish(ctx context.Context, jobID string, doc Document, chunks []Chunk) error
+	// DocumentChunks lists the visible chunks of a document by ordinal, from
+	// ordinal from on, at most limit. Vectors are not read.
+	DocumentChunks(ctx context.Context, documentID string, from, limit int) ([]Chunk, error)
+	// ChunksByID returns the visible chunks among ids, in the order of ids;
+	// those that do not exist are left out. Vectors are not read.
+	ChunksByID(ctx context.Context, ids []string) ([]Chunk, error)
+	// VisibleChunks yields every visible chunk of a knowledge base with its
+	// vector, by document and ordinal, as of one moment; documentID, if not "",
+	// limits it to one document. It stops at the first error.
+	VisibleChunks(ctx context.Context, kb, documentID string) iter.Seq2[Chunk, error]
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Job is a piece of durable background work.
+type Job struct {
+	ID              string // "job_..."
+	Kind            string // JobIngest
+	KnowledgeBaseID string
+	DocumentID      string
+	Status          Status
+	Progress
+	Error     string // why it failed, and what to do
+	Attempts  int    // times it was leased
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	StartedAt time.Time // of the latest attempt; zero if never
+	// LeaseUntil is when a running job may be taken by another worker.
+	LeaseUntil time.Time
+}
+
+// JobIngest brings a document from its original to visible chunks.
+const JobIngest = "ingest"
+
+// Stage is what a running job is doing.
+type Stage string
+
+// The stages of an ingest job, in order.
+const (
+	StageParse Stage = "parse"
+	StageChunk Stage = "chunk"
+	StageEmbed Stage = "embed"
+	StageIndex Stage = "index"
+)
+
+// Progress counts the work of the current stage.
+type Progress struct {
+	Stage Stage
+	Done  int // units finished, 0..Total
+	Total int // 0 while it is unknown
+}
+
+// Jobs is the durable queue. All methods may be called concurrently; one job
+// is never leased to two workers at once.
+type Jobs interface {
+	// Lease takes the oldest job that is queued, or running with an expired
+	// lease, marks it and its document running and counts the attempt.
+	// ErrNotFound if there is none.
+	Lease(ctx context.Context, now time.Time, lease time.Duration) (Job, error)
+	// Heartbeat extends the lease and records progress. ErrConflict if the job
+	// is no longer running (cancelled, or its document deleted).
+	Heartbeat(ctx context.Context, id string, until time.Time, progress Progress) error
+	// Requeue gives a running job back, for example on shutdown; the attempt
+	// is not counted. Unknown or ended jobs are left alone.
+	Requeue(ctx context.Context, id string) error
+	// RequeueAll gives every running job back: called once at start, when the
+	// process that held the leases is known to be gone. It returns how many.
+	RequeueAll(ctx context.Context) (int, error)
+	// Fail ends a running or queued job and its document with a reason, and
+	// removes the invisible chunks of the revision it was making.
+	Fail(ctx context.Context, id, reason string) error
+	// CancelJob ends a queued or running job and its document as cancelled,
+	// and removes its invisible chunks. ErrNotFound; ErrConflict if it has ended.
+	CancelJob(ctx context.Context, id string) (Job, error)
+	// RetryJob queues a failed or cancelled job and its document again.
+	// ErrNotFound; ErrConflict if it is in another state.
+	RetryJob(ctx context.Context, id string) (Job, error)
+	// Job returns one. ErrNotFound.
+	Job(ctx context.Context, id string) (Job, error)
+	// Jobs lists them, newest last; status "" means all.
+	Jobs(ctx context.Context, status Status, page Page) ([]Job, error)
+	// CountJobs counts by status.
+	CountJobs(ctx context.Context) (map[Status]int, error)
+}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// KnowledgeBase is a named set of documents with its own settings.
+type KnowledgeBase struct {
+	ID          string // "kb_..."
+	Name        string // 1..MaxName bytes, unique, compared as written
+	Description string
+	Embedder    string // "provider/name"; its vectors carry Fingerprint
+	// Fingerprint identifies the space the vectors live in (model, dimension,
+	// prefixes). Vectors of another fingerprint are never mixed in.
+	Fingerprint string
+	Chunking    Chunking
+	Retrieval   RetrievalSettings
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+
+	// Counted by the store on reading, ignored on writing.
+	DocumentCount int // documents of any status
+	ChunkCount    int // chunks that are visible to search
+}
+
+// MaxName is the length limit of names, in bytes.
+const MaxName = 255
+
+// Chunking says how texts are cut. Sizes are tokens as ingest/chunk counts them.
+type Chunking struct {
+	Size    int `json:"size"`    // 0 means the default; else 32..4096
+	Overlap int `json:"overlap"` // tokens repeated where a paragraph had to be cut; 0..Size/2
+}
+
+// RetrievalSettings are a knowledge base's defaults for questions that do not say.
+type RetrievalSettings struct {
+	TopK           int     `json:"top_k"`           // 0 means the default; else 1..MaxTopK
+	ScoreThreshold float64 `json:"score_threshold"` // 0..1; hits below are dropped
+}
+
+// MaxTopK bounds the hits of one retrieval.
+const MaxTopK = 1000
+
+// KnowledgeBases keeps knowledge bases. All methods may be called concurrently.
+type KnowledgeBases interface {
+	// CreateKnowledgeBase stores kb, whose ID and times the caller has set.
+	// ErrConflict if the name is taken.
+	CreateKnowledgeBase(ctx context.Context, kb KnowledgeBase) error
+	// KnowledgeBase finds one by id, else by name. ErrNotFound.
+	KnowledgeBase(ctx context.Context, idOrName string) (KnowledgeBase, error)
+	// KnowledgeBases lists them.
+	KnowledgeBases(ctx context.Context, page Page) ([]KnowledgeBase, error)
+	// UpdateKnowledgeBase replaces name, description and settings. ErrNotFound,
+	// ErrConflict if the new name is taken.
+	UpdateKnowledgeBase(ctx context.Context, kb KnowledgeBase) error
+	// DeleteKnowledgeBase removes it with its documents, chunks and jobs in one
+	// transaction. ErrNotFound. Blobs are removed by whoever keeps them.
+	DeleteKnowledgeBase(ctx context.Context, id string) error
+}
