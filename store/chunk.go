@@ -56,10 +56,12 @@ type Chunks interface {
 	// from ordinal 0 without gaps, and the id of the last of them.
 	ChunkJournal(ctx context.Context, documentID string, revision int) (n int, lastID string, err error)
 	// Publish makes a revision visible in one durable transaction: the
-	// document becomes ready with this revision, chunks of other revisions are
-	// removed, the job ends ready. chunks are stored first, as by PutChunks:
-	// a small document needs one transaction only. ErrNotFound if the document
-	// is gone, ErrConflict if the job is no longer running.
+	// document shows this revision, chunks of other revisions are removed, the
+	// job goes on in StageIndex. chunks are stored first, as by PutChunks: a
+	// small document needs one transaction only. Neither the document nor the
+	// job is ready yet: Jobs.Finish says so once the search indexes have
+	// followed, so that whoever sees "ready" also finds the text. ErrNotFound
+	// if the document is gone, ErrConflict if the job is no longer running.
 	Publish(ctx context.Context, jobID string, doc Document, chunks []Chunk) error
 	// DocumentChunks lists the visible chunks of a document by ordinal, from
 	// ordinal from on, at most limit. Vectors are not read.

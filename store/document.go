@@ -8,7 +8,7 @@ import (
 // Status is where a document or a job stands.
 type Status string
 
-// The life of a document and of its job. Only Ready documents are searched.
+// The life of a document and of its job.
 const (
 	StatusQueued    Status = "queued"
 	StatusRunning   Status = "running"
@@ -40,8 +40,8 @@ type Document struct {
 	ChunkCount      int
 	Metadata        Metadata
 	Warnings        []string // what the parser could not read well
-	// Revision counts the accepted contents, from 1. Only chunks of this
-	// revision are visible, and only when Status is Ready.
+	// Revision is the one whose chunks are visible, counted from 1; 0 while
+	// none is. It changes with Publish, before Status becomes Ready.
 	Revision  int
 	CreatedAt time.Time
 	UpdatedAt time.Time

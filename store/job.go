@@ -11,6 +11,7 @@ type Job struct {
 	Kind            string // JobIngest
 	KnowledgeBaseID string
 	DocumentID      string
+	Revision        int // of the document that the job makes, from 1
 	Status          Status
 	Progress
 	Error     string // why it failed, and what to do
@@ -59,6 +60,9 @@ type Jobs interface {
 	// RequeueAll gives every running job back: called once at start, when the
 	// process that held the leases is known to be gone. It returns how many.
 	RequeueAll(ctx context.Context) (int, error)
+	// Finish ends a running job and its document as ready. ErrConflict if the
+	// job is no longer running, ErrNotFound if it is gone.
+	Finish(ctx context.Context, id string) error
 	// Fail ends a running or queued job and its document with a reason, and
 	// removes the invisible chunks of the revision it was making.
 	Fail(ctx context.Context, id, reason string) error
