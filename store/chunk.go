@@ -50,11 +50,14 @@ func ChunkID(documentID string, revision, ordinal int, text string) string {
 type Chunks interface {
 	// PutChunks stores the next chunks of a revision that is not visible yet,
 	// and the job's progress, in one durable transaction. Chunks that are
-	// there already are left as they are. ErrNotFound if the document is gone.
+	// there already are left as they are. ErrNotFound if the document is gone,
+	// ErrConflict if the job is no longer running.
 	PutChunks(ctx context.Context, jobID string, chunks []Chunk, progress Progress) error
 	// ChunkJournal returns how many chunks of a revision are stored, counted
 	// from ordinal 0 without gaps, and the id of the last of them.
 	ChunkJournal(ctx context.Context, documentID string, revision int) (n int, lastID string, err error)
+	// ClearJournal removes the stored chunks of a revision that is not visible.
+	ClearJournal(ctx context.Context, documentID string, revision int) error
 	// Publish makes a revision visible in one durable transaction: the
 	// document shows this revision, chunks of other revisions are removed, the
 	// job goes on in StageIndex. chunks are stored first, as by PutChunks: a

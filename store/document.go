@@ -54,10 +54,10 @@ type Metadata map[string]any
 // Documents keeps documents. All methods may be called concurrently.
 type Documents interface {
 	// AddDocument stores doc and its job in one durable transaction. If the
-	// knowledge base has a document with the same SHA256 that has not failed
-	// or been cancelled, nothing is stored and that document and its latest
-	// job are returned with duplicate true. ErrNotFound if there is no such
-	// knowledge base.
+	// knowledge base has a document with the same SHA256, whatever its
+	// status, nothing is stored and that document and its latest job are
+	// returned with duplicate true. ErrNotFound if there is no such knowledge
+	// base.
 	AddDocument(ctx context.Context, doc Document, job Job) (stored Document, storedJob Job, duplicate bool, err error)
 	// Document returns one. ErrNotFound, also when it is in another
 	// knowledge base; kb "" means any.

@@ -64,7 +64,8 @@ type Jobs interface {
 	// job is no longer running, ErrNotFound if it is gone.
 	Finish(ctx context.Context, id string) error
 	// Fail ends a running or queued job and its document with a reason, and
-	// removes the invisible chunks of the revision it was making.
+	// removes the invisible chunks of the revision it was making. ErrNotFound;
+	// ErrConflict if it has ended.
 	Fail(ctx context.Context, id, reason string) error
 	// CancelJob ends a queued or running job and its document as cancelled,
 	// and removes its invisible chunks. ErrNotFound; ErrConflict if it has ended.
