@@ -1,0 +1,6 @@
+//go:build race
+
+package embed
+
+// Under the race detector sync.Pool drops things at random.
+const raceEnabled = true
