@@ -1,0 +1,174 @@
+import { ApiError, isAbort, problemFrom, UNREACHABLE } from "./problem";
+import { type ServerEvent, serverEvents } from "./sse";
+import type { AgentResult, AskRequest, Document, Job, KnowledgeBase, List, RunEvent } from "./types";
+
+const BASE = "/api/v1";
+
+/** How long a call that is not a stream may take, in milliseconds. */
+const TIMEOUT_MS = 30_000;
+
+/** Documents and knowledge bases are read in pages of this many. */
+export const PAGE_SIZE = 200;
+
+export const knowledgeBasePath = (kb: string) => `${BASE}/knowledge-bases/${encodeURIComponent(kb)}`;
+export const documentsPath = (kb: string) => `${knowledgeBasePath(kb)}/documents`;
+export const documentPath = (kb: string, id: string) => `${documentsPath(kb)}/${encodeURIComponent(id)}`;
+
+/** The address of a document as it was uploaded, opened at a page where the reader can. */
+export function originalPath(kb: string, id: string, page?: number): string {
+  return `${documentPath(kb, id)}/content${page ? `#page=${page}` : ""}`;
+}
+
+export async function listKnowledgeBases(): Promise<KnowledgeBase[]> {
+  const all: KnowledgeBase[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await list<KnowledgeBase>(`${BASE}/knowledge-bases`, cursor);
+    all.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor);
+  return all;
+}
+
+export function createKnowledgeBase(name: string, description: string): Promise<KnowledgeBase> {
+  return json("POST", `${BASE}/knowledge-bases`, { name, description });
+}
+
+export async function deleteKnowledgeBase(kb: string): Promise<void> {
+  await call("DELETE", knowledgeBasePath(kb));
+}
+
+export function listDocuments(kb: string, cursor?: string): Promise<List<Document>> {
+  return list<Document>(documentsPath(kb), cursor);
+}
+
+export async function deleteDocument(kb: string, id: string): Promise<void> {
+  await call("DELETE", documentPath(kb, id));
+}
+
+export function getJob(id: string): Promise<Job> {
+  return json("GET", `${BASE}/jobs/${encodeURIComponent(id)}`);
+}
+
+/**
+ * The states of a job as the server reports them; ends when the stream does.
+ * This is fetch and not EventSource because that one reconnects for ever,
+ * listens only to event names it knows, and cannot carry a key.
+ */
+export async function* jobEvents(id: string, signal: AbortSignal): AsyncGenerator<Job> {
+  const response = await send("GET", `${BASE}/jobs/${encodeURIComponent(id)}/events`, { accept: "text/event-stream", signal });
+  for await (const event of events(response)) {
+    const job = JSON.parse(event.data) as Partial<Job>;
+    if (typeof job.status === "string") yield job as Job;
+  }
+}
+
+/** What POST /ask streams: events as they happen, then one result. */
+export type AskEvent = { type: "event"; event: RunEvent } | { type: "result"; result: AgentResult };
+
+/**
+ * Asks a question. An answer that ends without a result is an error, and so is
+ * an error event; whatever came before stands.
+ */
+export async function* ask(request: AskRequest, signal: AbortSignal): AsyncGenerator<AskEvent> {
+  const response = await send("POST", `${BASE}/ask`, {
+    accept: "text/event-stream, application/json",
+    body: { ...request, stream: true },
+    signal,
+  });
+  for await (const { event, data } of events(response)) {
+    if (event === "result") {
+      yield { type: "result", result: withLists(JSON.parse(data) as AgentResult) };
+      return;
+    }
+    if (event === "error") throw problemFrom(response.status, data);
+    if (!data.startsWith("{")) continue; // "[DONE]" and the like
+    const parsed = JSON.parse(data) as Partial<RunEvent>;
+    yield { type: "event", event: { ...parsed, kind: parsed.kind ?? event } };
+  }
+  throw new ApiError("The connection ended before the answer was complete.", 0);
+}
+
+/** A part of a document's text. */
+export interface TextPart {
+  bytes: Uint8Array;
+  /** Where the part begins in the text, in bytes. */
+  offset: number;
+  /** The length of the whole text, in bytes. */
+  total: number;
+}
+
+/**
+ * Reads about the bytes from..to of a document's normalised text. A server
+ * that does not know ranges sends all of it, which is as good.
+ */
+export async function documentText(kb: string, id: string, from: number, to: number, signal: AbortSignal): Promise<TextPart> {
+  const response = await send("GET", `${documentPath(kb, id)}/text`, {
+    accept: "text/plain",
+    headers: { Range: `bytes=${Math.max(0, from)}-${Math.max(0, from, to - 1)}` },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+  });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get("Content-Range") ?? "");
+  if (response.status === 206 && range) return { bytes, offset: Number(range[1]), total: Number(range[2]) };
+  return { bytes, offset: 0, total: bytes.length };
+}
+
+interface SendOptions {
+  accept?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+async function send(method: string, path: string, options: SendOptions = {}): Promise<Response> {
+  const headers: Record<string, string> = { Accept: options.accept ?? "application/json", ...options.headers };
+  const init: RequestInit = { method, headers, signal: options.signal ?? AbortSignal.timeout(TIMEOUT_MS) };
+  if (options.body !== undefined) {
+    headers["Content-Type"] = "application/json";
+    init.body = JSON.stringify(options.body);
+  }
+  let response: Response;
+  try {
+    response = await fetch(path, init);
+  } catch (error) {
+    if (error instanceof TypeError) throw new ApiError(UNREACHABLE, 0);
+    throw error;
+  }
+  if (!response.ok) throw problemFrom(response.status, await response.text().catch(() => ""));
+  return response;
+}
+
+async function call(method: string, path: string, body?: unknown): Promise<Response> {
+  return send(method, path, body === undefined ? {} : { body });
+}
+
+async function json<T>(method: string, path: string, body?: unknown): Promise<T> {
+  return (await (await call(method, path, body)).json()) as T;
+}
+
+async function list<T>(path: string, cursor?: string): Promise<List<T>> {
+  const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
+  const page = await json<List<T>>("GET", `${path}?${query}`);
+  return { ...page, data: page.data ?? [] };
+}
+
+async function* events(response: Response): AsyncGenerator<ServerEvent> {
+  if (!response.body) throw new ApiError("The server answered without a body.", response.status);
+  try {
+    yield* serverEvents(response.body);
+  } catch (error) {
+    if (isAbort(error) || error instanceof ApiError || error instanceof RangeError) throw error;
+    throw new ApiError("The connection to the server was lost.", 0);
+  }
+}
+
+// Go writes a nil slice as null.
+function withLists(result: AgentResult): AgentResult {
+  return {
+    ...result,
+    citations: result.citations ?? [],
+    degraded: result.degraded ?? [],
+    steps: (result.steps ?? []).map((step) => ({ ...step, tool_calls: step.tool_calls ?? [] })),
+  };
+}

@@ -1,0 +1,111 @@
+/** The shapes of API.md that the page reads. Offsets count bytes of UTF-8. */
+
+export interface List<T> {
+  data: T[];
+  next_cursor?: string;
+}
+
+export interface KnowledgeBase {
+  id: string;
+  name: string;
+  description: string;
+  embedder: string;
+  document_count: number;
+  chunk_count: number;
+}
+
+export type Status = "queued" | "running" | "ready" | "failed" | "cancelled";
+
+export interface Document {
+  id: string;
+  name: string;
+  status: Status;
+  error?: string;
+  mime: string;
+  bytes: number;
+  pages?: number;
+  chunk_count: number;
+  warnings?: string[];
+  created_at: string;
+}
+
+export interface SubmittedDocument {
+  id: string;
+  name: string;
+  status: Status;
+  job_id: string;
+  duplicate_of?: string;
+}
+
+export interface Job {
+  id: string;
+  kind: string;
+  status: Status;
+  stage?: string;
+  done: number;
+  total: number;
+  eta_ms?: number;
+  error?: string;
+}
+
+export interface Citation {
+  id: number;
+  document_id: string;
+  document_name: string;
+  knowledge_base: string;
+  chunk_id: string;
+  page_start?: number;
+  page_end?: number;
+  char_start: number;
+  char_end: number;
+  quote: string;
+  verified: boolean;
+}
+
+export interface ToolCall {
+  name: string;
+  arguments: unknown;
+  result: string;
+  error?: string;
+  elapsed_ms: number;
+}
+
+export interface Step {
+  step: number;
+  thought: string;
+  tool_calls: ToolCall[];
+  elapsed_ms: number;
+}
+
+export interface AgentResult {
+  answer: string;
+  answerable: boolean;
+  citations: Citation[];
+  steps: Step[];
+  total_tool_calls: number;
+  total_elapsed_ms: number;
+  finished_reason: "complete" | "max_steps" | "error" | "cancelled" | "budget" | "interrupted";
+  error?: string;
+  conversation_id: string;
+  run_id: string;
+  degraded: string[];
+}
+
+/** One event of a run, as POST /ask streams it. */
+export interface RunEvent {
+  kind: string;
+  id?: string;
+  parent?: string;
+  label?: string;
+  status?: "start" | "success" | "error";
+  text?: string;
+  data?: unknown;
+  error?: string;
+  time?: string;
+}
+
+export interface AskRequest {
+  question: string;
+  knowledge_bases: string[];
+  conversation_id?: string;
+}
