@@ -1,0 +1,19 @@
+package eval
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// Quantile returns the smallest of values that at least the share p (0..1) of
+// them does not exceed: the nearest-rank rule, element ceil(p n) of n in
+// ascending order. It is always one of the values; 0 if there are none.
+func Quantile(values []time.Duration, p float64) time.Duration {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	rank := int(math.Ceil(p * float64(len(sorted))))
+	return sorted[min(max(rank, 1), len(sorted))-1]
+}
