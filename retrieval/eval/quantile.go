@@ -1,17 +1,18 @@
 package eval
 
 import (
+	"cmp"
 	"math"
 	"slices"
-	"time"
 )
 
 // Quantile returns the smallest of values that at least the share p (0..1) of
 // them does not exceed: the nearest-rank rule, element ceil(p n) of n in
-// ascending order. It is always one of the values; 0 if there are none.
-func Quantile(values []time.Duration, p float64) time.Duration {
+// ascending order. It is always one of the values; zero if there are none.
+func Quantile[T cmp.Ordered](values []T, p float64) T {
+	var zero T
 	if len(values) == 0 {
-		return 0
+		return zero
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	rank := int(math.Ceil(p * float64(len(sorted))))

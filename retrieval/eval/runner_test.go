@@ -290,7 +290,7 @@ func TestQuantileIsNearestRank(t *testing.T) {
 			t.Errorf("p%v = %v, want %v", p, got, want)
 		}
 	}
-	if eval.Quantile(nil, .5) != 0 {
+	if eval.Quantile[int](nil, .5) != 0 {
 		t.Error("no values have a quantile")
 	}
 }
