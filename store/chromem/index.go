@@ -1,0 +1,236 @@
+// Package chromem keeps vectors in chromem-go collections, one per knowledge
+// base, and searches them with a scan of its own.
+//
+// chromem-go's documents hold the exact vectors but no copy of them: they
+// alias rows of fixed segments (segment.go). Beside each row stands a code of
+// one byte per dimension with a bound of its error. A search scans the codes,
+// keeps the rows that may be among the best by that bound, and scores those
+// from the exact vectors: its answer is that of an exact scan, ties included.
+//
+// One writer at a time makes the next snapshot and swaps it in; searches work
+// on the snapshot they started with and never wait.
+//
+// chromem-go's own persistence is not used: everything here is a cache of the
+// records and is rebuilt from them.
+package chromem
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	chromemgo "github.com/philippgille/chromem-go"
+
+	"ragagent/store"
+)
+
+// Bounds and defaults of an Index.
+const (
+	// MaxDim is the largest dimension of a collection.
+	MaxDim = 1 << 14
+	// DefaultMaxBytes is the ceiling of Config.MaxBytes: 16 GiB.
+	DefaultMaxBytes = 16 << 30
+)
+
+// Config says how an Index works.
+type Config struct {
+	// MaxBytes bounds the memory of all vectors and their codes; a change that
+	// would pass it is store.ErrTooLarge. 0 means DefaultMaxBytes.
+	MaxBytes int64
+	// Workers is how many cores one search may use. 0 means half of
+	// GOMAXPROCS, at least 1: so two searches at once are as quick as one.
+	Workers int
+}
+
+// Index is a store.VectorIndex in memory.
+type Index struct {
+	db      *chromemgo.DB
+	kernels kernels
+	workers int
+	budget  *budget
+	scratch sync.Pool // of *scan
+
+	mu          sync.RWMutex // guards the map, not what it holds
+	collections map[string]*collection
+}
+
+var _ store.VectorIndex = (*Index)(nil)
+
+// New returns an empty Index.
+func New(c Config) *Index {
+	if c.MaxBytes <= 0 {
+		c.MaxBytes = DefaultMaxBytes
+	}
+	if c.Workers <= 0 {
+		c.Workers = max(1, runtime.GOMAXPROCS(0)/2)
+	}
+	return &Index{
+		db: chromemgo.NewDB(), kernels: fastest(), workers: c.Workers,
+		budget:      &budget{max: c.MaxBytes},
+		scratch:     sync.Pool{New: func() any { return new(scan) }},
+		collections: make(map[string]*collection),
+	}
+}
+
+// CreateCollection makes an empty collection of 1..MaxDim dimensions, or does
+// nothing if it is there with the same one; store.DimensionError otherwise.
+func (x *Index) CreateCollection(ctx context.Context, name string, dim int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if name == "" {
+		return store.Invalid("name", "a collection needs a name")
+	}
+	if dim < 1 || dim > MaxDim {
+		return store.Invalid("dim", "%d dimensions, allowed are 1..%d", dim, MaxDim)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if c, ok := x.collections[name]; ok {
+		if c.dim != dim {
+			return &store.DimensionError{Want: c.dim, Got: dim}
+		}
+		return nil
+	}
+	docs, err := x.db.CreateCollection(name, nil, noEmbedding)
+	if err != nil {
+		return fmt.Errorf("create collection %q: %w", name, err)
+	}
+	x.collections[name] = newCollection(docs, dim, x.budget)
+	return nil
+}
+
+// noEmbedding stands where chromem-go would else put a client of OpenAI.
+func noEmbedding(context.Context, string) ([]float32, error) {
+	return nil, errors.New("documents bring their vectors")
+}
+
+// DeleteCollection removes a collection and gives its memory back; a name that
+// is not there is no error. Searches under way end with what they had.
+func (x *Index) DeleteCollection(ctx context.Context, name string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := x.take(name)
+	if err != nil {
+		return fmt.Errorf("delete collection %q: %w", name, err)
+	}
+	if c != nil {
+		c.close() // waits for its writer, and nobody waits with it
+	}
+	return nil
+}
+
+// take removes a collection from the map; nil if it is not there.
+func (x *Index) take(name string) (*collection, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c, ok := x.collections[name]
+	if !ok {
+		return nil, nil
+	}
+	delete(x.collections, name)
+	return c, x.db.DeleteCollection(name)
+}
+
+// Apply implements store.VectorIndex. The vectors are copied; an id is 1 byte
+// or longer. ErrTooLarge leaves the collection as it was.
+func (x *Index) Apply(ctx context.Context, name string, change store.VectorChange) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c, err := x.collection(name)
+	if err != nil {
+		return err
+	}
+	if err := c.apply(ctx, change); err != nil {
+		return fmt.Errorf("change collection %q: %w", name, err)
+	}
+	return nil
+}
+
+// Search implements store.VectorIndex. allow is asked at most once per id, by
+// one goroutine at a time, and only for ids that could be among the best.
+func (x *Index) Search(ctx context.Context, name string, query []float32, k int, allow func(id string) bool) ([]store.VectorHit, error) {
+	if k <= 0 {
+		return nil, store.Invalid("k", "%d, must be 1 or more", k)
+	}
+	c, err := x.collection(name)
+	if err != nil {
+		return nil, err
+	}
+	unit, err := unitQuery(query, c.dim)
+	if err != nil {
+		return nil, err
+	}
+	return x.search(ctx, c.snapshot.Load(), unit, k, allow)
+}
+
+// Cosines implements store.VectorIndex.
+func (x *Index) Cosines(ctx context.Context, name string, query []float32, ids []string) ([]float32, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c, err := x.collection(name)
+	if err != nil {
+		return nil, err
+	}
+	unit, err := unitQuery(query, c.dim)
+	if err != nil {
+		return nil, err
+	}
+	s := c.snapshot.Load()
+	cosines := make([]float32, len(ids))
+	for i, id := range ids {
+		if at, ok := s.find(id); ok {
+			cosines[i] = x.kernels.cosine(unit, s.vector(at))
+		}
+	}
+	return cosines, nil
+}
+
+// Count implements store.VectorIndex.
+func (x *Index) Count(ctx context.Context, name string) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	c, err := x.collection(name)
+	if err != nil {
+		return 0, err
+	}
+	return c.snapshot.Load().live, nil
+}
+
+// IDs implements store.VectorIndex.
+func (x *Index) IDs(ctx context.Context, name string) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c, err := x.collection(name)
+	if err != nil {
+		return nil, err
+	}
+	s := c.snapshot.Load()
+	ids := make([]string, 0, s.live)
+	for at := range s.all() {
+		ids = append(ids, s.id(at))
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+func (x *Index) collection(name string) (*collection, error) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if c, ok := x.collections[name]; ok {
+		return c, nil
+	}
+	return nil, notFound(name)
+}
+
+func notFound(name string) error {
+	return fmt.Errorf("collection %q: %w", name, store.ErrNotFound)
+}

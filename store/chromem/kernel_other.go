@@ -1,0 +1,3 @@
+package chromem
+
+func fastest() kernels { return portable() }
