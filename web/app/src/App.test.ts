@@ -28,6 +28,7 @@ const result: AgentResult = {
   answer: `It spent **$2.9 billion** [1]. ${HOSTILE} [9]\n\n- a [1]`,
   answerable: true,
   citations: [citation],
+  closest: [],
   steps: [
     { step: 1, thought: "", elapsed_ms: 2, tool_calls: [{ name: "dataset_retriever", arguments: { query: "q" }, result: HOSTILE, elapsed_ms: 1 }] },
     { step: 2, thought: "", elapsed_ms: 2, tool_calls: [] },
@@ -119,7 +120,7 @@ test("an answer is text with its citations as buttons, and they open the source"
   await vi.waitFor(() => expect(find("mark")).not.toBeNull());
   expect(find("mark").textContent).toBe(quote);
   expect(find(".passage").textContent).toBe(text);
-  expect(find<HTMLAnchorElement>("aside footer a").getAttribute("href")).toBe("/api/v1/knowledge-bases/Filings/documents/doc_1/content#page=43");
+  expect(find<HTMLAnchorElement>("aside footer a").getAttribute("href")).toBe("/api/v1/knowledge-bases/Filings/documents/doc_1/content?disposition=inline#page=43");
   expect(document.querySelectorAll("img, script")).toHaveLength(0);
 
   window.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
@@ -153,10 +154,12 @@ test("a quote that is not at its place any more is not highlighted as if it were
 });
 
 test("a question the documents do not answer says so", async () => {
-  routes["POST /ask"] = () => sse(["result", { ...result, answer: "Not found.", answerable: false, citations: [] }]);
+  routes["POST /ask"] = () => sse(["result", { ...result, answer: "The documents do not tell.", answerable: false, citations: [], closest: [citation] }]);
   open();
   await ask("What is love?");
-  await vi.waitFor(() => expect(shown(".notice")).toBe("Your documents do not answer this."));
+  await vi.waitFor(() => expect(shown(".notice")).toBe("Not found in your documents."));
+  expect(shown(".answer")).toBe("The documents do not tell.");
+  expect(shown('.sources[aria-label="Closest passages"]')).toContain("[1] BOEING");
 });
 
 test("a failure in mid-answer keeps what came and says why", async () => {

@@ -29,7 +29,7 @@ async function failure(promise: Promise<unknown>): Promise<ApiError> {
 
 test("every page of knowledge bases is read, and a null list is an empty one", async () => {
   server.mockResolvedValueOnce(json({ data: [{ id: "a" }], next_cursor: "c/1" }));
-  server.mockResolvedValueOnce(json({ data: null }));
+  server.mockResolvedValueOnce(json({ data: null, next_cursor: null }));
   expect(await listKnowledgeBases()).toEqual([{ id: "a" }]);
   expect(server.mock.calls.map(([url]) => url)).toEqual([
     "/api/v1/knowledge-bases?limit=200",
@@ -41,7 +41,7 @@ test("names go into an address escaped", async () => {
   server.mockResolvedValueOnce(json({ data: [] }));
   await listDocuments("a/b ü?");
   expect(server.mock.calls[0]![0]).toBe("/api/v1/knowledge-bases/a%2Fb%20%C3%BC%3F/documents?limit=200");
-  expect(originalPath("k", "d#1", 12)).toBe("/api/v1/knowledge-bases/k/documents/d%231/content#page=12");
+  expect(originalPath("k", "d#1", 12)).toBe("/api/v1/knowledge-bases/k/documents/d%231/content?disposition=inline#page=12");
 });
 
 test("a problem is told in the server's words", async () => {
@@ -57,7 +57,8 @@ test.each([
   [502, "<html>Bad gateway</html>", "The server answered with status 502."],
   [413, "body too large\n", "body too large"],
   [400, "{}", "The server answered with status 400."],
-  [400, '{"title":"Bad","errors":["a","a"]}', "Bad; a"],
+  [400, '{"title":"Bad","errors":["x","x"]}', "Bad; x"],
+  [400, '{"detail":"a: x\\nb: y","errors":[{"field":"a","detail":"x"},{"field":"b","detail":"y"}]}', "a: x\nb: y"],
   [400, '{"title":"Bad","errors":[{"field":"top_k","reason":"1..1000"},7]}', "Bad; top_k: 1..1000"],
 ])("status %i with body %j", (status, body, message) => {
   expect(problemFrom(status, body).message).toBe(message);
@@ -94,7 +95,7 @@ test("asking streams events and ends with the result", async () => {
     { type: "event", event: { kind: "text_delta", text: "Hi" } },
     {
       type: "result",
-      result: expect.objectContaining({ answer: "Hi [1]", citations: [], degraded: [], steps: [{ step: 1, tool_calls: [] }] }),
+      result: expect.objectContaining({ answer: "Hi [1]", citations: [], closest: [], degraded: [], steps: [{ step: 1, tool_calls: [] }] }),
     },
   ]);
   const [url, init] = server.mock.calls[0]!;
@@ -110,6 +111,20 @@ test.each([
 ])("%s is an error", async (_, response, message) => {
   server.mockResolvedValueOnce(response);
   expect((await failure(all(ask({ question: "q", knowledge_bases: ["k"] }, signal)))).message).toBe(message);
+});
+
+test("a run that failed may still tell what it had come to", async () => {
+  server.mockResolvedValueOnce(
+    stream('event: error\ndata: {"detail":"the model server is gone"}\n\nevent: result\ndata: {"answer":"It sp","finished_reason":"error"}\n\n'),
+  );
+  const came: AskEvent[] = [];
+  const error = await failure(
+    (async () => {
+      for await (const event of ask({ question: "q", knowledge_bases: ["k"] }, signal)) came.push(event);
+    })(),
+  );
+  expect(error.message).toBe("the model server is gone");
+  expect(came).toMatchObject([{ type: "result", result: { answer: "It sp" } }]);
 });
 
 test("a job's events are its states, whatever they are called", async () => {

@@ -14,14 +14,17 @@ export const knowledgeBasePath = (kb: string) => `${BASE}/knowledge-bases/${enco
 export const documentsPath = (kb: string) => `${knowledgeBasePath(kb)}/documents`;
 export const documentPath = (kb: string, id: string) => `${documentsPath(kb)}/${encodeURIComponent(id)}`;
 
-/** The address of a document as it was uploaded, opened at a page where the reader can. */
+/**
+ * The address of a document as it was uploaded: shown by the browser where the
+ * server holds that safe, at a page where the reader knows pages; else a download.
+ */
 export function originalPath(kb: string, id: string, page?: number): string {
-  return `${documentPath(kb, id)}/content${page ? `#page=${page}` : ""}`;
+  return `${documentPath(kb, id)}/content?disposition=inline${page ? `#page=${page}` : ""}`;
 }
 
 export async function listKnowledgeBases(): Promise<KnowledgeBase[]> {
   const all: KnowledgeBase[] = [];
-  let cursor: string | undefined;
+  let cursor: string | null | undefined;
   do {
     const page = await list<KnowledgeBase>(`${BASE}/knowledge-bases`, cursor);
     all.push(...page.data);
@@ -38,7 +41,7 @@ export async function deleteKnowledgeBase(kb: string): Promise<void> {
   await call("DELETE", knowledgeBasePath(kb));
 }
 
-export function listDocuments(kb: string, cursor?: string): Promise<List<Document>> {
+export function listDocuments(kb: string, cursor?: string | null): Promise<List<Document>> {
   return list<Document>(documentsPath(kb), cursor);
 }
 
@@ -68,7 +71,8 @@ export type AskEvent = { type: "event"; event: RunEvent } | { type: "result"; re
 
 /**
  * Asks a question. An answer that ends without a result is an error, and so is
- * an error event; whatever came before stands.
+ * an error event, which is thrown at the end: what the run had come to by then
+ * may follow it as a result.
  */
 export async function* ask(request: AskRequest, signal: AbortSignal): AsyncGenerator<AskEvent> {
   const response = await send("POST", `${BASE}/ask`, {
@@ -76,17 +80,19 @@ export async function* ask(request: AskRequest, signal: AbortSignal): AsyncGener
     body: { ...request, stream: true },
     signal,
   });
+  let problem: ApiError | undefined;
   for await (const { event, data } of events(response)) {
     if (event === "result") {
       yield { type: "result", result: withLists(JSON.parse(data) as AgentResult) };
+      if (problem) throw problem;
       return;
     }
-    if (event === "error") throw problemFrom(response.status, data);
-    if (!data.startsWith("{")) continue; // "[DONE]" and the like
+    if (event === "error") problem = problemFrom(response.status, data);
+    if (event === "error" || !data.startsWith("{")) continue; // "[DONE]" and the like
     const parsed = JSON.parse(data) as Partial<RunEvent>;
     yield { type: "event", event: { ...parsed, kind: parsed.kind ?? event } };
   }
-  throw new ApiError("The connection ended before the answer was complete.", 0);
+  throw problem ?? new ApiError("The connection ended before the answer was complete.", 0);
 }
 
 /** A part of a document's text. */
@@ -147,7 +153,7 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
   return (await (await call(method, path, body)).json()) as T;
 }
 
-async function list<T>(path: string, cursor?: string): Promise<List<T>> {
+async function list<T>(path: string, cursor?: string | null): Promise<List<T>> {
   const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
   const page = await json<List<T>>("GET", `${path}?${query}`);
   return { ...page, data: page.data ?? [] };
@@ -168,6 +174,7 @@ function withLists(result: AgentResult): AgentResult {
   return {
     ...result,
     citations: result.citations ?? [],
+    closest: result.closest ?? [],
     degraded: result.degraded ?? [],
     steps: (result.steps ?? []).map((step) => ({ ...step, tool_calls: step.tool_calls ?? [] })),
   };

@@ -23,8 +23,10 @@ export const UNREACHABLE = "The server cannot be reached. Check that ragagent is
 export function problemFrom(status: number, body: string): ApiError {
   const problem = parseObject(body);
   if (problem) {
-    const parts = [text(problem.detail) || text(problem.title), ...fieldErrors(problem.errors)];
-    const message = parts.filter((part, i) => part !== "" && parts.indexOf(part) === i).join("; ");
+    const main = text(problem.detail) || text(problem.title);
+    // The detail may tell of the fields already.
+    const fields = fieldErrors(problem.errors).filter((entry, i, all) => !main.includes(entry) && all.indexOf(entry) === i);
+    const message = [main, ...fields].filter((part) => part !== "").join("; ");
     if (message) return new ApiError(message, status, text(problem.code));
   }
   const plain = problem || /^\s*</.test(body) ? "" : body.trim().slice(0, 300);

@@ -2,7 +2,8 @@
 
 export interface List<T> {
   data: T[];
-  next_cursor?: string;
+  /** null on the last page. */
+  next_cursor?: string | null;
 }
 
 export interface KnowledgeBase {
@@ -44,7 +45,8 @@ export interface Job {
   stage?: string;
   done: number;
   total: number;
-  eta_ms?: number;
+  /** null while nobody can tell. */
+  eta_ms?: number | null;
   error?: string;
 }
 
@@ -81,6 +83,8 @@ export interface AgentResult {
   answer: string;
   answerable: boolean;
   citations: Citation[];
+  /** The best passages that did not hold the answer. */
+  closest: Citation[];
   steps: Step[];
   total_tool_calls: number;
   total_elapsed_ms: number;

@@ -6,6 +6,7 @@ const result: AgentResult = {
   answer: "Yes [1].",
   answerable: true,
   citations: [],
+  closest: [],
   steps: [],
   total_tool_calls: 1,
   total_elapsed_ms: 20,
@@ -24,19 +25,21 @@ function turnAfter(...events: RunEvent[]) {
 const searching: RunEvent[] = [
   { kind: "run_start", id: "r" },
   { kind: "step_start", id: "s1", parent: "r" },
-  { kind: "text_delta", text: "Let me " },
-  { kind: "text_delta", text: "look." },
+  { kind: "thinking_delta", text: "Let me " },
+  { kind: "thinking_delta", text: "look." },
   { kind: "tool_start", id: "t1", parent: "s1", label: "dataset_retriever", data: { query: "x" } },
 ];
 
-test("text before a tool call is a thought, text after the last is the answer", () => {
+test("events become steps with their calls, and the answer so far", () => {
   const turn = turnAfter(
     ...searching,
     { kind: "tool_end", id: "t1", status: "success", text: "Source 1" },
-    { kind: "step_end", id: "s1" },
+    { kind: "step_end", id: "s1", text: "I looked." },
     { kind: "step_start", id: "s2" },
     { kind: "thinking_delta", text: "hm" },
-    { kind: "text_delta", text: "It is so" },
+    { kind: "text_delta", text: "It is" },
+    { kind: "text_delta", text: " so" },
+    { kind: "step_end", id: "s2" },
     { kind: "a_kind_of_tomorrow" },
   );
   expect(turn).toMatchObject({
@@ -44,7 +47,7 @@ test("text before a tool call is a thought, text after the last is the answer", 
     answer: "It is so",
     steps: [
       {
-        thought: "Let me look.",
+        thought: "I looked.",
         calls: [{ name: "dataset_retriever", arguments: '{\n  "query": "x"\n}', result: "Source 1", error: "", running: false }],
       },
       { thought: "hm", calls: [] },
@@ -53,6 +56,7 @@ test("text before a tool call is a thought, text after the last is the answer", 
 });
 
 test("a person is told what happens now", () => {
+  expect(turnAfter(...searching).steps[0]!.thought).toBe("Let me look.");
   expect(turnAfter(...searching).activity).toBe("Searching the documents");
 });
 

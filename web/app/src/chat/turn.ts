@@ -40,8 +40,6 @@ export function newTurn(question: string): Turn {
 export function applyEvent(turn: Turn, event: RunEvent): void {
   switch (event.kind) {
     case "step_start":
-      // What a model writes before it calls a tool is a thought, not the answer.
-      demoteAnswer(turn);
       turn.steps.push({ id: event.id ?? "", thought: "", calls: [] });
       turn.activity = "Thinking";
       return;
@@ -51,12 +49,16 @@ export function applyEvent(turn: Turn, event: RunEvent): void {
       turn.activity = "Thinking";
       return;
     }
+    case "step_end": {
+      const step = turn.steps.find((step) => step.id === event.id);
+      if (step && event.text) step.thought = event.text;
+      return;
+    }
     case "text_delta":
       turn.answer += event.text ?? "";
       turn.activity = "Writing";
       return;
     case "tool_start":
-      demoteAnswer(turn);
       stepOf(turn, event).calls.push({
         id: event.id ?? "",
         name: event.label ?? "tool",
@@ -134,13 +136,6 @@ export function notices(turn: Turn): string[] {
 /** The citation that [id] in an answer stands for. */
 export function citationOf(turn: Turn, id: number): Citation | undefined {
   return turn.result?.citations.find((citation) => citation.id === id);
-}
-
-function demoteAnswer(turn: Turn): void {
-  const text = turn.answer.trim();
-  turn.answer = "";
-  const step = turn.steps.at(-1);
-  if (step && text) step.thought = step.thought ? `${step.thought}\n${text}` : text;
 }
 
 function stepOf(turn: Turn, event: RunEvent): TraceStep {

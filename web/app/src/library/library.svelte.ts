@@ -52,7 +52,7 @@ export class Documents {
     const turn = ++this.#latest;
     try {
       const all: Document[] = [];
-      let cursor: string | undefined;
+      let cursor: string | null | undefined;
       for (let page = 0; page < this.#pages; page++) {
         const { data, next_cursor } = await listDocuments(this.kb, cursor);
         all.push(...data);
@@ -61,7 +61,7 @@ export class Documents {
       }
       if (turn !== this.#latest) return;
       this.list = all;
-      this.more = cursor !== undefined && cursor !== "";
+      this.more = Boolean(cursor);
       this.problem = "";
     } catch (error) {
       if (turn === this.#latest) this.problem = describe(error);

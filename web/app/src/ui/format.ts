@@ -40,7 +40,7 @@ export function jobProgress(job: Job): string {
   const stages: Record<string, string> = { parse: "Reading", chunk: "Cutting into passages", embed: "Embedding", index: "Indexing" };
   const parts = [stages[job.stage ?? ""] ?? "Working"];
   if (job.total > 0) parts.push(`${count(job.done)} of ${count(job.total)}`);
-  if (job.eta_ms !== undefined && job.eta_ms > 0) parts.push(remaining(job.eta_ms));
+  if (job.eta_ms) parts.push(remaining(job.eta_ms));
   return parts.join(" · ");
 }
 
