@@ -1,0 +1,121 @@
+// Package datadir keeps a data folder to one process. The lock is the
+// operating system's: it vanishes with the process, however that ends.
+package datadir
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+
+	"ragagent/store"
+)
+
+// The lock and what its holder says of itself are two files, because where
+// locks are mandatory a locked file cannot be read.
+const (
+	lockName = "ragagent.lock"
+	infoName = "ragagent.lock.json"
+)
+
+// maxInfo bounds what is read of a holder's info, in bytes.
+const maxInfo = 64 << 10
+
+// InUseError says that another process holds the folder.
+type InUseError struct {
+	Dir  string
+	Info []byte // what the holder said of itself; nil while it has not yet
+}
+
+func (e *InUseError) Error() string {
+	if len(e.Info) == 0 {
+		return fmt.Sprintf("data folder %s is in use by another process", e.Dir)
+	}
+	return fmt.Sprintf("data folder %s is in use by another process: %s", e.Dir, bytes.TrimSpace(e.Info))
+}
+
+// Unwrap makes errors.Is(err, store.ErrInUse) true.
+func (e *InUseError) Unwrap() error { return store.ErrInUse }
+
+// Lock takes the folder for this process, making it if it is not there. It
+// does not wait: if another holds it, the error is an *InUseError. info, for
+// example JSON with the process id and the address it listens on, can be read
+// by others with Holder. unlock may be called more than once.
+func Lock(dir string, info []byte) (unlock func() error, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("lock data folder: %w", err)
+	}
+	if len(info) > maxInfo {
+		return nil, store.Invalid("info", "it has %d bytes, at most %d are read", len(info), maxInfo)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	lock := flock.New(filepath.Join(dir, lockName), flock.SetPermissions(0o600))
+	held, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("lock data folder %s: %w", dir, err)
+	}
+	if !held {
+		holder, err := readInfo(dir)
+		return nil, errors.Join(&InUseError{Dir: dir, Info: holder}, err)
+	}
+	infoPath := filepath.Join(dir, infoName)
+	if err := replaceFile(infoPath, info); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock data folder %s: %w", dir, err), lock.Close())
+	}
+	return func() error {
+		if !lock.Locked() {
+			return nil
+		}
+		// The info goes first: once the lock is free it may be another's.
+		return errors.Join(os.Remove(infoPath), lock.Close())
+	}, nil
+}
+
+// Holder returns what the process that holds the folder said of itself when
+// it took it. held is false, and info nil, if nobody holds it, even if a
+// killed process left its info behind.
+func Holder(dir string) (info []byte, held bool, err error) {
+	lockPath := filepath.Join(dir, lockName)
+	if _, err := os.Stat(lockPath); errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil // do not leave a lock file in a folder that is none of ours
+	}
+	lock := flock.New(lockPath, flock.SetFlag(os.O_RDONLY))
+	free, err := lock.TryRLock()
+	if err != nil {
+		return nil, false, fmt.Errorf("look at the lock of %s: %w", dir, err)
+	}
+	if free {
+		return nil, false, lock.Close()
+	}
+	info, err = readInfo(dir)
+	return info, true, err
+}
+
+func readInfo(dir string) ([]byte, error) {
+	f, err := os.Open(filepath.Join(dir, infoName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // the holder is about to write it
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxInfo))
+}
+
+// replaceFile writes the content in one step for every reader.
+func replaceFile(path string, content []byte) error {
+	next := path + ".new"
+	if err := os.WriteFile(next, content, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, path)
+}

@@ -1,0 +1,192 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"ragagent/store"
+)
+
+const jobColumns = `j.id, j.kind, d.kb_id, d.id, j.revision, j.status, j.stage, j.done, j.total, j.error, j.attempts,
+	j.created_at, j.updated_at, j.started_at, j.lease_until`
+
+const fromJobs = ` FROM jobs j JOIN documents d ON d.key = j.document `
+
+func scanJob(row scanner) (j store.Job, err error) {
+	err = row.Scan(&j.ID, &j.Kind, &j.KnowledgeBaseID, &j.DocumentID, &j.Revision, &j.Status, &j.Stage, &j.Done, &j.Total,
+		&j.Error, &j.Attempts, timestamp{&j.CreatedAt}, timestamp{&j.UpdatedAt},
+		timestamp{&j.StartedAt}, timestamp{&j.LeaseUntil})
+	return j, err
+}
+
+func insertJob(ctx context.Context, tx *sql.Tx, document int64, j store.Job) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO jobs
+		(id, kind, document, revision, status, stage, done, total, error, attempts,
+		 created_at, updated_at, started_at, lease_until)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', 0, ?, ?, 0, 0)`,
+		j.ID, j.Kind, document, j.Revision, j.Status, j.Stage, j.Done, j.Total,
+		timestamp{&j.CreatedAt}, timestamp{&j.UpdatedAt})
+	return err
+}
+
+func jobByID(ctx context.Context, tx *sql.Tx, id string) (store.Job, error) {
+	return scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+fromJobs+`WHERE j.id = ?`, id))
+}
+
+func latestJob(ctx context.Context, tx *sql.Tx, document string) (store.Job, error) {
+	return scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+fromJobs+
+		`WHERE d.id = ? ORDER BY j.id DESC LIMIT 1`, document))
+}
+
+// target is what a job works on.
+type target struct {
+	key      int64 // of the document
+	document string
+	kb       string
+	visible  int // revision that is found now, 0 for none
+	revision int // the one the job makes
+	status   store.Status
+}
+
+// published says that what the job makes can be found already.
+func (t target) published() bool { return t.visible == t.revision }
+
+func targetOf(ctx context.Context, tx *sql.Tx, job string) (t target, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT d.key, d.id, d.kb_id, d.revision, j.revision, j.status`+fromJobs+`WHERE j.id = ?`, job).
+		Scan(&t.key, &t.document, &t.kb, &t.visible, &t.revision, &t.status)
+	return t, err
+}
+
+// Job implements store.Jobs.
+func (db *DB) Job(ctx context.Context, id string) (job store.Job, err error) {
+	err = db.read(ctx, "job "+id, func(tx *sql.Tx) error {
+		job, err = jobByID(ctx, tx, id)
+		return err
+	})
+	return job, err
+}
+
+// Jobs implements store.Jobs.
+func (db *DB) Jobs(ctx context.Context, status store.Status, page store.Page) (all []store.Job, err error) {
+	// Two statements rather than an OR, which would hide the index.
+	query, args := `WHERE j.id > ? ORDER BY j.id LIMIT ?`, []any{page.After, page.Size()}
+	if status != "" {
+		query, args = `WHERE j.status = ? AND j.id > ? ORDER BY j.id LIMIT ?`, []any{status, page.After, page.Size()}
+	}
+	err = db.read(ctx, "list jobs", func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+fromJobs+query, args...)
+		all, err = collect(rows, err, scanJob)
+		return err
+	})
+	return all, err
+}
+
+// CountJobs implements store.Jobs.
+func (db *DB) CountJobs(ctx context.Context) (map[store.Status]int, error) {
+	counts := map[store.Status]int{}
+	err := db.read(ctx, "count jobs", func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT status, count(*) FROM jobs GROUP BY status`)
+		_, err = collect(rows, err, func(row scanner) (struct{}, error) {
+			var status store.Status
+			var n int
+			err := row.Scan(&status, &n)
+			counts[status] = n
+			return struct{}{}, err
+		})
+		return err
+	})
+	return counts, err
+}
+
+// Finish implements store.Jobs.
+func (db *DB) Finish(ctx context.Context, id string) error {
+	return db.write(ctx, "finish job "+id, func(tx *sql.Tx) error {
+		t, err := runningTarget(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if !t.published() {
+			return fmt.Errorf("%w: nothing was published", store.ErrConflict)
+		}
+		now := db.now()
+		if _, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'ready', error = '', lease_until = 0,
+			done = total, updated_at = ? WHERE id = ?`, timestamp{&now}, id); err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE documents SET status = 'ready', error = '', updated_at = ? WHERE key = ?`,
+			timestamp{&now}, t.key)
+		return err
+	})
+}
+
+// Fail implements store.Jobs.
+func (db *DB) Fail(ctx context.Context, id, reason string) error {
+	return db.write(ctx, "fail job "+id, func(tx *sql.Tx) error {
+		return db.end(ctx, tx, id, store.StatusFailed, reason)
+	})
+}
+
+// CancelJob implements store.Jobs.
+func (db *DB) CancelJob(ctx context.Context, id string) (job store.Job, err error) {
+	err = db.write(ctx, "cancel job "+id, func(tx *sql.Tx) error {
+		if err := db.end(ctx, tx, id, store.StatusCancelled, ""); err != nil {
+			return err
+		}
+		job, err = jobByID(ctx, tx, id)
+		return err
+	})
+	return job, err
+}
+
+// end closes a queued or running job without a result. What it stored so far
+// goes, and with it the revision if it was published but not finished: a
+// document that failed is not found.
+func (db *DB) end(ctx context.Context, tx *sql.Tx, id string, status store.Status, reason string) error {
+	t, err := targetOf(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if t.status.Ended() {
+		return fmt.Errorf("%w: it has ended: %s", store.ErrConflict, t.status)
+	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM chunks WHERE document = ? AND revision = ?`, t.key, t.revision); err != nil {
+		return err
+	}
+	if t.published() {
+		if _, err := tx.ExecContext(ctx, `UPDATE documents SET revision = 0, chunk_count = 0 WHERE key = ?`, t.key); err != nil {
+			return err
+		}
+	}
+	now := db.now()
+	if _, err := tx.ExecContext(ctx, `UPDATE jobs SET status = ?, error = ?, lease_until = 0, updated_at = ? WHERE id = ?`,
+		status, reason, timestamp{&now}, id); err != nil {
+		return err
+	}
+	return db.setDocumentStatus(ctx, tx, t.key, status, reason)
+}
+
+// RetryJob implements store.Jobs.
+func (db *DB) RetryJob(ctx context.Context, id string) (job store.Job, err error) {
+	err = db.write(ctx, "retry job "+id, func(tx *sql.Tx) error {
+		t, err := targetOf(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if t.status != store.StatusFailed && t.status != store.StatusCancelled {
+			return fmt.Errorf("%w: it is %s", store.ErrConflict, t.status)
+		}
+		now := db.now()
+		if _, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'queued', stage = '', done = 0, total = 0,
+			error = '', attempts = 0, started_at = 0, lease_until = 0, updated_at = ? WHERE id = ?`,
+			timestamp{&now}, id); err != nil {
+			return err
+		}
+		if err := db.setDocumentStatus(ctx, tx, t.key, store.StatusQueued, ""); err != nil {
+			return err
+		}
+		job, err = jobByID(ctx, tx, id)
+		return err
+	})
+	return job, err
+}

@@ -1,0 +1,94 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"ragagent/store"
+)
+
+// Lease implements store.Jobs. The write lock is held from the choice to the
+// mark, so no two callers choose the same job.
+func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration) (job store.Job, err error) {
+	until := now.Add(lease)
+	err = db.write(ctx, "lease a job", func(tx *sql.Tx) error {
+		id, key, err := oldestWaiting(ctx, tx, now)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'running', attempts = attempts + 1,
+			started_at = ?1, updated_at = ?1, lease_until = ?2 WHERE id = ?3`,
+			timestamp{&now}, timestamp{&until}, id); err != nil {
+			return err
+		}
+		if err := db.setDocumentStatus(ctx, tx, key, store.StatusRunning, ""); err != nil {
+			return err
+		}
+		job, err = jobByID(ctx, tx, id)
+		return err
+	})
+	return job, err
+}
+
+// oldestWaiting looks at one queued row and at the few running ones, however
+// long the history of ended jobs is.
+func oldestWaiting(ctx context.Context, tx *sql.Tx, now time.Time) (id string, document int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT id, document FROM (
+			SELECT * FROM (SELECT id, document FROM jobs WHERE status = 'queued' ORDER BY id LIMIT 1)
+			UNION ALL
+			SELECT * FROM (SELECT id, document FROM jobs WHERE status = 'running' AND lease_until <= ? ORDER BY id LIMIT 1)
+		) ORDER BY id LIMIT 1`, timestamp{&now}).Scan(&id, &document)
+	return id, document, err
+}
+
+// Heartbeat implements store.Jobs.
+func (db *DB) Heartbeat(ctx context.Context, id string, until time.Time, p store.Progress) error {
+	now := db.now()
+	return db.write(ctx, "heartbeat of job "+id, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `UPDATE jobs SET lease_until = ?, stage = ?, done = ?, total = ?, updated_at = ?
+			WHERE id = ? AND status = 'running'`,
+			timestamp{&until}, p.Stage, p.Done, p.Total, timestamp{&now}, id)
+		if err != nil {
+			return err
+		}
+		n, err := res.RowsAffected()
+		if err == nil && n == 0 {
+			return errNotRunning
+		}
+		return err
+	})
+}
+
+// Requeue implements store.Jobs.
+func (db *DB) Requeue(ctx context.Context, id string) error {
+	return db.write(ctx, "requeue job "+id, func(tx *sql.Tx) error {
+		_, err := db.requeue(ctx, tx, 1, `status = 'running' AND id = ?`, id)
+		return err
+	})
+}
+
+// RequeueAll implements store.Jobs. The attempts stay counted: a job that
+// takes the process down with it must not do so for ever.
+func (db *DB) RequeueAll(ctx context.Context) (n int, err error) {
+	err = db.write(ctx, "requeue running jobs", func(tx *sql.Tx) error {
+		n, err = db.requeue(ctx, tx, 0, `status = 'running'`)
+		return err
+	})
+	return n, err
+}
+
+func (db *DB) requeue(ctx context.Context, tx *sql.Tx, uncount int, where string, args ...any) (int, error) {
+	now := db.now()
+	if _, err := tx.ExecContext(ctx, `UPDATE documents SET status = 'queued', updated_at = ? WHERE status = 'running'
+		AND key IN (SELECT document FROM jobs WHERE `+where+`)`, append([]any{timestamp{&now}}, args...)...); err != nil {
+		return 0, err
+	}
+	res, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'queued', lease_until = 0, attempts = attempts - ?, updated_at = ?
+		WHERE `+where, append([]any{uncount, timestamp{&now}}, args...)...)
+	if err != nil {
+		return 0, err
+	}
+	n, err := res.RowsAffected()
+	return int(n), err
+}

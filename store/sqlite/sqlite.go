@@ -1,0 +1,149 @@
+// Package sqlite keeps the records of ragagent in one SQLite file: knowledge
+// bases, documents, chunks with their vectors, jobs, conversations and runs.
+// Together with the blob folder it is the truth; every index is a cache of it.
+//
+// What a method acknowledged is on the disk: the write-ahead log is synced
+// with every commit. One connection writes, others read the snapshot of their
+// own, so that no read ever waits for a write.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	// The driver registers itself with database/sql as "sqlite".
+	_ "modernc.org/sqlite"
+
+	"ragagent/store"
+)
+
+// Config says where the records are.
+type Config struct {
+	// Path of the database file; its folder must exist. SQLite puts two more
+	// files beside it, Path-wal and Path-shm. A folder lock (store/datadir)
+	// keeps other processes out.
+	Path string
+	// Readers is how many reads may go on at once, 1..64; 0 means 8. A stream
+	// (VisibleChunks, ReferencedBlobs) holds one of them until it ends.
+	Readers int
+	// Clock gives the times the store sets itself (UpdatedAt); nil means time.Now.
+	Clock func() time.Time
+}
+
+const (
+	defaultReaders = 8
+	maxReaders     = 64
+)
+
+// DB implements the record contracts of package store.
+type DB struct {
+	writer  *sql.DB // one connection: writes queue here, not at SQLite's lock
+	readers *sql.DB
+	now     func() time.Time
+	stmts   statements
+}
+
+var (
+	_ store.KnowledgeBases = (*DB)(nil)
+	_ store.Documents      = (*DB)(nil)
+	_ store.Chunks         = (*DB)(nil)
+	_ store.Jobs           = (*DB)(nil)
+	_ store.Conversations  = (*DB)(nil)
+	_ store.Runs           = (*DB)(nil)
+)
+
+// Open opens the database, makes it if it is not there and brings its schema
+// up to date. A file written by a newer version is refused with ErrConflict
+// and left as it is.
+func Open(ctx context.Context, cfg Config) (*DB, error) {
+	if cfg.Path == "" {
+		return nil, store.Invalid("path", "the database needs a file name")
+	}
+	if cfg.Readers < 0 || cfg.Readers > maxReaders {
+		return nil, store.Invalid("readers", "%d is not in 0..%d", cfg.Readers, maxReaders)
+	}
+	if cfg.Readers == 0 {
+		cfg.Readers = defaultReaders
+	}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	path, err := filepath.Abs(cfg.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	db := &DB{now: cfg.Clock}
+	if err := db.open(ctx, path, cfg.Readers); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), db.Close())
+	}
+	return db, nil
+}
+
+func (db *DB) open(ctx context.Context, path string, readers int) (err error) {
+	if db.writer, err = pool(path, 1, writerPragmas); err != nil {
+		return err
+	}
+	if err := migrate(ctx, db.writer); err != nil {
+		return err
+	}
+	if db.readers, err = pool(path, readers, readerPragmas); err != nil {
+		return err
+	}
+	return db.stmts.prepare(ctx, db.writer, db.readers)
+}
+
+// Close waits for running calls and closes the file.
+func (db *DB) Close() error {
+	var errs []error
+	for _, p := range []*sql.DB{db.readers, db.writer} { // the writer checkpoints last
+		if p != nil {
+			errs = append(errs, p.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+var writerPragmas = []string{
+	// Chunk rows are about 2.5 KB: a page of 4 KB would hold one of them.
+	// It is set before the first write or never.
+	"page_size(8192)",
+	"journal_mode(WAL)",
+	// FULL syncs the log with every commit: what was acknowledged survives a
+	// power cut, not only a killed process.
+	"synchronous(FULL)",
+	"foreign_keys(ON)",
+	// 32 MB of log between checkpoints: each page that was written often
+	// meanwhile goes into the database file once.
+	"wal_autocheckpoint(4096)",
+	// After a long read the log may have grown: give the space back.
+	"journal_size_limit(67108864)",
+	"cache_size(-32768)", // 32 MB: the inner pages of every index
+	"busy_timeout(10000)",
+}
+
+var readerPragmas = []string{
+	"query_only(ON)",
+	"cache_size(-4096)",
+	"busy_timeout(10000)",
+}
+
+// pool opens size connections at most, each of them with the pragmas.
+func pool(path string, size int, pragmas []string) (*sql.DB, error) {
+	q := url.Values{"_pragma": pragmas}
+	// Write transactions take the lock when they begin, so that none fails
+	// half way because another process wrote in between.
+	q.Set("_txlock", "immediate")
+	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
+	p, err := sql.Open("sqlite", dsn.String())
+	if err != nil {
+		return nil, err
+	}
+	p.SetMaxOpenConns(size)
+	p.SetMaxIdleConns(size)
+	return p, nil
+}

@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"ragagent/store"
+)
+
+// write runs fn in a write transaction: all of it is durable when write
+// returns nil, nothing of it is there otherwise. what says for the error
+// message what was being done.
+func (db *DB) write(ctx context.Context, what string, fn func(*sql.Tx) error) error {
+	return failure(what, inTx(ctx, db.writer, nil, fn))
+}
+
+// read runs fn over one snapshot.
+func (db *DB) read(ctx context.Context, what string, fn func(*sql.Tx) error) error {
+	return failure(what, inTx(ctx, db.readers, &sql.TxOptions{ReadOnly: true}, fn))
+}
+
+func inTx(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, fn func(*sql.Tx) error) error {
+	tx, err := pool.BeginTx(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // after Commit it does nothing
+	if err := fn(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// failure is an error as it leaves the package, nil for none.
+func failure(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", what, translate(err))
+}
+
+// translate gives the driver's errors the sentinels callers know.
+func translate(err error) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return store.ErrNotFound
+	}
+	var e *driver.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() {
+	case codes.SQLITE_CONSTRAINT_UNIQUE, codes.SQLITE_CONSTRAINT_PRIMARYKEY:
+		return fmt.Errorf("%w: %w", store.ErrConflict, err)
+	case codes.SQLITE_CONSTRAINT_FOREIGNKEY:
+		return fmt.Errorf("%w: %w", store.ErrNotFound, err)
+	case codes.SQLITE_CONSTRAINT_CHECK:
+		return fmt.Errorf("%w: %w", store.ErrInvalid, err)
+	case codes.SQLITE_FULL:
+		return fmt.Errorf("%w: the disk is full: %w", store.ErrTooLarge, err)
+	}
+	return err
+}
+
+// changed is ErrNotFound if an UPDATE or DELETE met no row.
+func changed(res sql.Result, err error) error {
+	if err != nil {
+		return err
+	}
+	n, err := res.RowsAffected()
+	if err == nil && n == 0 {
+		return store.ErrNotFound
+	}
+	return err
+}
+
+// scanner is what sql.Row and sql.Rows have in common.
+type scanner interface{ Scan(dest ...any) error }
+
+// collect reads all rows by scan.
+func collect[T any](rows *sql.Rows, err error, scan func(scanner) (T, error)) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		one, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}
