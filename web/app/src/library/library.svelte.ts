@@ -7,15 +7,19 @@ export class Library {
   bases = $state.raw<KnowledgeBase[]>([]);
   loaded = $state(false);
   problem = $state("");
+  #latest = 0; // only the newest of several refreshes may write
 
   async refresh(): Promise<void> {
+    const turn = ++this.#latest;
     try {
-      this.bases = await listKnowledgeBases();
+      const bases = await listKnowledgeBases();
+      if (turn !== this.#latest) return;
+      this.bases = bases;
       this.problem = "";
     } catch (error) {
-      this.problem = describe(error);
+      if (turn === this.#latest) this.problem = describe(error);
     } finally {
-      this.loaded = true;
+      if (turn === this.#latest) this.loaded = true;
     }
   }
 
@@ -39,7 +43,7 @@ export class Documents {
   problem = $state("");
   more = $state(false);
   #pages = 1;
-  #latest = 0; // only the newest of several refreshes may write
+  #latest = 0;
 
   constructor(readonly kb: string) {}
 
