@@ -1,0 +1,221 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"ragagent/agent"
+	"ragagent/agent/llm"
+)
+
+type askRequest struct {
+	Question       string          `json:"question"`
+	Messages       []askMessage    `json:"messages"`
+	KnowledgeBases []string        `json:"knowledge_bases"`
+	ConversationID string          `json:"conversation_id"`
+	Agent          json.RawMessage `json:"agent"`
+	Strategy       string          `json:"strategy"`
+	MaxIterations  *int            `json:"max_iterations"`
+	TopK           *int            `json:"top_k"`
+	Filter         json.RawMessage `json:"filter"`
+	OutputSchema   json.RawMessage `json:"output_schema"`
+	Stream         bool            `json:"stream"`
+}
+
+type askMessage struct {
+	Role    llm.Role `json:"role"`
+	Content string   `json:"content"`
+}
+
+// maxMessages bounds the history a client brings.
+const maxMessages = 1000
+
+// ask answers a question: as one AgentResult, or as a stream of the run's
+// events, the last of which is "result" with the same.
+func (s *Server) ask(c echo.Context) error {
+	var in askRequest
+	body, err := decodeJSON(c.Request(), s.cfg.MaxJSONBytes, &in)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.AskTimeout)
+	defer cancel()
+	input, err := s.inputOf(ctx, in)
+	if err != nil {
+		return err
+	}
+	if err := s.wantReady(); err != nil {
+		return err
+	}
+	if in.Stream {
+		return s.askStreaming(ctx, c, fingerprintOf(body), input)
+	}
+	return s.once(c, fingerprintOf(body), func() (int, any, error) {
+		leave, err := s.asks.enter(ctx)
+		if err != nil {
+			return 0, nil, err
+		}
+		defer leave()
+		run := s.metrics.newRun(input.Tools)
+		for event, err := range s.cfg.Agent.Run(ctx, input) {
+			if err != nil {
+				return 0, nil, withResult(err, run.result)
+			}
+			run.saw(event)
+		}
+		if run.result == nil {
+			return 0, nil, errNoResult
+		}
+		return http.StatusOK, run.result, nil
+	})
+}
+
+// askStreaming is ask as server-sent events. An answer that is given again for
+// its Idempotency-Key is the result alone.
+func (s *Server) askStreaming(ctx context.Context, c echo.Context, print fingerprint, input agent.Input) error {
+	known, finish, err := s.claim(c, print)
+	if err != nil {
+		return err
+	}
+	stream := newEventStream(c.Response(), time.Tick(heartbeat))
+	if known != nil {
+		markReplayed(c)
+		return stream.send("result", json.RawMessage(known.body))
+	}
+	var made *answer
+	defer func() { finish(made) }()
+	leave, err := s.asks.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	run := s.metrics.newRun(input.Tools)
+	err = pump(ctx, stream,
+		func(ctx context.Context) iter.Seq2[agent.Event, error] { return s.cfg.Agent.Run(ctx, input) },
+		func(event agent.Event) error {
+			run.saw(event)
+			return stream.send(string(event.Kind), event)
+		})
+	if err == nil && run.result == nil {
+		err = errNoResult
+	}
+	if !stream.opened || run.result == nil {
+		return stream.end(withResult(err, run.result))
+	}
+	told := stream.end(err)
+	body, err := encode(run.result)
+	if err != nil {
+		return err
+	}
+	if told == nil {
+		made = &answer{status: http.StatusOK, body: body}
+	}
+	if err := stream.send("result", json.RawMessage(body)); err != nil {
+		return err
+	}
+	return told
+}
+
+var errNoResult = errors.New("the run ended without a result")
+
+// withResult hands what a run came to along with the error that ended it.
+func withResult(err error, result *agent.Result) error {
+	if err == nil || result == nil {
+		return err
+	}
+	p := *problemOf(err)
+	p.Result = result
+	return &p
+}
+
+func (s *Server) inputOf(ctx context.Context, in askRequest) (agent.Input, error) {
+	question, history, err := conversationOf(in)
+	if err != nil {
+		return agent.Input{}, err
+	}
+	input := agent.Input{Question: question, History: history, ConversationID: in.ConversationID}
+	if err := laterFields(in); err != nil {
+		return input, err
+	}
+	if input.MaxIterations, err = boundedInt("max_iterations", in.MaxIterations, 1, agent.MaxMaxIterations); err != nil {
+		return input, err
+	}
+	topK, err := topKOf(in.TopK)
+	if err != nil {
+		return input, err
+	}
+	kbs, err := s.scopeOf(ctx, in.KnowledgeBases)
+	if err != nil {
+		return input, err
+	}
+	if in.ConversationID != "" {
+		if _, err := s.cfg.Records.Conversation(ctx, in.ConversationID); err != nil {
+			return input, missing(err, "conversation", in.ConversationID)
+		}
+	}
+	input.Tools, err = s.cfg.Tools(Scope{KnowledgeBases: kbs, TopK: topK})
+	return input, err
+}
+
+func laterFields(in askRequest) error {
+	switch in.Strategy {
+	case "", "function_call":
+	case "react", "codeact":
+		return notSupported("strategy", "%s is not supported yet: use function_call or leave it out", in.Strategy)
+	default:
+		return invalidField("strategy", "must be function_call, not %q", in.Strategy)
+	}
+	if err := laterField("agent", in.Agent); err != nil {
+		return err
+	}
+	if err := laterField("filter", in.Filter); err != nil {
+		return err
+	}
+	return laterField("output_schema", in.OutputSchema)
+}
+
+// conversationOf takes the question from either field: the last of messages is
+// the question, those before it are the history.
+func conversationOf(in askRequest) (question string, history []llm.Message, err error) {
+	switch {
+	case in.Question != "" && len(in.Messages) > 0:
+		return "", nil, invalidField("messages", "cannot stand beside question: give one of them")
+	case len(in.Messages) > maxMessages:
+		return "", nil, invalidField("messages", "has %d entries, at most %d are allowed", len(in.Messages), maxMessages)
+	case len(in.Messages) == 0:
+		return in.Question, nil, questionProblem("question", strings.TrimSpace(in.Question), agent.MaxQuestionBytes)
+	}
+	last := len(in.Messages) - 1
+	for i, m := range in.Messages {
+		if m.Role != llm.User && m.Role != llm.Assistant {
+			return "", nil, invalidField(fmt.Sprintf("messages[%d].role", i), "must be user or assistant, not %q", m.Role)
+		}
+		if i < last {
+			history = append(history, llm.Message{Role: m.Role, Content: m.Content})
+		}
+	}
+	field := fmt.Sprintf("messages[%d]", last)
+	if in.Messages[last].Role != llm.User {
+		return "", nil, invalidField(field+".role", "must be user: the last message is the question")
+	}
+	question = in.Messages[last].Content
+	return question, history, questionProblem(field+".content", strings.TrimSpace(question), agent.MaxQuestionBytes)
+}
+
+// wantReady refuses questions while the indexes are not loaded: an answer from
+// a part of the documents would look like an answer from all of them.
+func (s *Server) wantReady() error {
+	state := s.cfg.Ready()
+	if state.Ready {
+		return nil
+	}
+	return unavailable(CodeNotReady, time.Second, "the search indexes are being loaded (%d of %d knowledge bases): try again shortly", state.Done, state.Total)
+}

@@ -1,0 +1,154 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"log/slog"
+	"net/url"
+	"runtime"
+	"time"
+
+	"ragagent/agent"
+	"ragagent/agent/tool"
+	"ragagent/ingest"
+	"ragagent/retrieval"
+	"ragagent/store"
+)
+
+// Config wires a Server. Records, Blobs, Ingest, Retriever, Agent and Tools
+// are required; every other zero value is the default named beside it.
+type Config struct {
+	Records   Records
+	Blobs     store.Blobs
+	Ingest    Ingest
+	Retriever retrieval.Retriever
+	Agent     Agent
+	// Tools returns what the agent may call for one question. What they can
+	// reach is fixed here, by the server: never by a model or a document.
+	Tools func(Scope) ([]tool.Tool, error)
+
+	// Page is the web page: index.html and assets/. nil, or one without
+	// index.html, shows a short message instead.
+	Page fs.FS
+	// Ready tells how far the search indexes are loaded; nil: always ready.
+	Ready func() Readiness
+	// Hosts are names the server may be addressed by beside localhost and IP
+	// addresses; a request for another is refused, which is what keeps a web
+	// page from reaching a local server by DNS rebinding. "*" allows all.
+	Hosts []string
+	// Origins are web origins ("https://app.example") whose pages may call the
+	// server from a browser, beside its own.
+	Origins []string
+	Log     *slog.Logger // discarded
+	Now     func() time.Time
+
+	MaxJSONBytes       int64         // of a JSON request; 1 MiB
+	MaxTextBytes       int64         // of a JSON request that brings a document's text; 32 MiB
+	MaxFileBytes       int64         // of one uploaded file; 512 MiB
+	MaxFiles           int           // of one upload; 100
+	MaxUploadBytes     int64         // of all files of one upload; 2 GiB
+	SpoolDir           string        // where uploads wait until they are read to their end; os.TempDir()
+	MaxAsks            int           // answered at a time; 16
+	MaxRetrieves       int           // answered at a time; twice the number of cores
+	MaxQueue           int           // of either, waiting; 256
+	QueueTimeout       time.Duration // longest wait there; 30 seconds
+	AskTimeout         time.Duration // of one answer; 10 minutes
+	RetrieveTimeout    time.Duration // of one retrieval; 1 minute
+	ShutdownTimeout    time.Duration // running requests get to end; 10 seconds
+	IdempotencyEntries int           // answers remembered for Idempotency-Key; 1000
+}
+
+// Scope is what one question may see.
+type Scope struct {
+	KnowledgeBases []store.KnowledgeBase // at least one
+	TopK           int                   // 0 means the knowledge base's default
+}
+
+// Readiness is how far the search indexes are loaded.
+type Readiness struct {
+	Ready  bool   `json:"ready"`
+	Done   int    `json:"done"`             // knowledge bases loaded
+	Total  int    `json:"total"`            // knowledge bases to load; 0 while unknown
+	Detail string `json:"detail,omitempty"` // what is going on, for people
+}
+
+// Agent answers questions; agent.Agent implements it.
+type Agent interface {
+	Run(ctx context.Context, in agent.Input) iter.Seq2[agent.Event, error]
+}
+
+// Ingest changes what there is to search; ingest.Service implements it.
+type Ingest interface {
+	CreateKnowledgeBase(ctx context.Context, kb store.KnowledgeBase) (store.KnowledgeBase, error)
+	UpdateKnowledgeBase(ctx context.Context, idOrName string, change ingest.KnowledgeBaseChange) (store.KnowledgeBase, error)
+	DeleteKnowledgeBase(ctx context.Context, idOrName string) error
+
+	Submit(ctx context.Context, kbIDOrName string, upload ingest.Upload) (ingest.Submitted, error)
+	DeleteDocument(ctx context.Context, kbIDOrName, id string) error
+
+	Cancel(ctx context.Context, jobID string) (store.Job, error)
+	Retry(ctx context.Context, jobID string) (store.Job, error)
+	Watch(ctx context.Context, jobID string) iter.Seq2[store.Job, error]
+}
+
+// Records is what is read from the record store as it is. The methods keep the
+// promises of the contracts in package store that have the same names.
+type Records interface {
+	KnowledgeBase(ctx context.Context, idOrName string) (store.KnowledgeBase, error)
+	KnowledgeBases(ctx context.Context, page store.Page) ([]store.KnowledgeBase, error)
+	Document(ctx context.Context, kb, id string) (store.Document, error)
+	Documents(ctx context.Context, kb string, page store.Page) ([]store.Document, error)
+	DocumentChunks(ctx context.Context, documentID string, from, limit int) ([]store.Chunk, error)
+
+	Job(ctx context.Context, id string) (store.Job, error)
+	Jobs(ctx context.Context, status store.Status, page store.Page) ([]store.Job, error)
+	CountJobs(ctx context.Context) (map[store.Status]int, error)
+
+	Conversation(ctx context.Context, id string) (store.Conversation, error)
+	Conversations(ctx context.Context, page store.Page) ([]store.Conversation, error)
+	Messages(ctx context.Context, conversationID string, page store.Page) ([]store.Message, error)
+	DeleteConversation(ctx context.Context, id string) error
+	Run(ctx context.Context, id string) (store.Run, error)
+}
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Records == nil || c.Blobs == nil || c.Ingest == nil || c.Retriever == nil || c.Agent == nil || c.Tools == nil {
+		return c, errors.New("api: records, blobs, ingest, retriever, agent and tools are required")
+	}
+	if c.Ready == nil {
+		c.Ready = func() Readiness { return Readiness{Ready: true} }
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	for _, origin := range c.Origins {
+		if u, err := url.Parse(origin); err != nil || u.Scheme == "" || u.Host == "" || u.Path != "" {
+			return c, errors.New("api: " + origin + " is not a web origin: write scheme://host[:port]")
+		}
+	}
+	setDefault(&c.MaxJSONBytes, 1<<20)
+	setDefault(&c.MaxTextBytes, 32<<20)
+	setDefault(&c.MaxFileBytes, 512<<20)
+	setDefault(&c.MaxFiles, 100)
+	setDefault(&c.MaxUploadBytes, 2<<30)
+	setDefault(&c.MaxAsks, 16)
+	setDefault(&c.MaxRetrieves, 2*runtime.GOMAXPROCS(0))
+	setDefault(&c.MaxQueue, 256)
+	setDefault(&c.QueueTimeout, 30*time.Second)
+	setDefault(&c.AskTimeout, 10*time.Minute)
+	setDefault(&c.RetrieveTimeout, time.Minute)
+	setDefault(&c.ShutdownTimeout, 10*time.Second)
+	setDefault(&c.IdempotencyEntries, 1000)
+	return c, nil
+}
+
+func setDefault[N int | int64 | time.Duration](value *N, otherwise N) {
+	if *value <= 0 {
+		*value = otherwise
+	}
+}

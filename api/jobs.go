@@ -1,0 +1,135 @@
+package api
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"ragagent/store"
+)
+
+type jobAnswer struct {
+	ID              string       `json:"id"`
+	Kind            string       `json:"kind"`
+	KnowledgeBaseID string       `json:"knowledge_base_id"`
+	DocumentID      string       `json:"document_id"`
+	Status          store.Status `json:"status"`
+	Stage           store.Stage  `json:"stage"`
+	Done            int          `json:"done"`
+	Total           int          `json:"total"`
+	// ETAMS is null while nobody can tell.
+	ETAMS     *int64     `json:"eta_ms"`
+	Error     string     `json:"error,omitempty"`
+	Attempts  int        `json:"attempts"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+	StartedAt *time.Time `json:"started_at"`
+}
+
+func (s *Server) jobOf(j store.Job) jobAnswer {
+	out := jobAnswer{
+		ID:              j.ID,
+		Kind:            j.Kind,
+		KnowledgeBaseID: j.KnowledgeBaseID,
+		DocumentID:      j.DocumentID,
+		Status:          j.Status,
+		Stage:           j.Stage,
+		Done:            j.Done,
+		Total:           j.Total,
+		ETAMS:           eta(j, s.cfg.Now()),
+		Error:           j.Error,
+		Attempts:        j.Attempts,
+		CreatedAt:       j.CreatedAt.UTC(),
+		UpdatedAt:       j.UpdatedAt.UTC(),
+	}
+	if !j.StartedAt.IsZero() {
+		started := j.StartedAt.UTC()
+		out.StartedAt = &started
+	}
+	return out
+}
+
+// eta extends the pace of this attempt to the rest of the stage, in
+// milliseconds: 0 for an ended job, nil where there is no pace yet.
+func eta(j store.Job, now time.Time) *int64 {
+	var ms int64
+	if j.Status.Ended() {
+		return &ms
+	}
+	elapsed := now.Sub(j.StartedAt)
+	if j.Status != store.StatusRunning || j.StartedAt.IsZero() || elapsed <= 0 || j.Done <= 0 || j.Total < j.Done {
+		return nil
+	}
+	ms = int64(float64(elapsed.Milliseconds()) * float64(j.Total-j.Done) / float64(j.Done))
+	return &ms
+}
+
+func (s *Server) listJobs(c echo.Context) error {
+	page, err := pageOf(c.QueryParams(), "job")
+	if err != nil {
+		return err
+	}
+	status := store.Status(c.QueryParam("status"))
+	switch status {
+	case "", store.StatusQueued, store.StatusRunning, store.StatusReady, store.StatusFailed, store.StatusCancelled:
+	default:
+		return invalidField("status", "must be queued, running, ready, failed or cancelled")
+	}
+	rows, err := s.cfg.Records.Jobs(c.Request().Context(), status, probe(page))
+	if err != nil {
+		return err
+	}
+	return reply(c, http.StatusOK, listOf(rows, page, func(j store.Job) string { return j.ID }, s.jobOf))
+}
+
+func (s *Server) getJob(c echo.Context) error {
+	id := param(c, "id")
+	job, err := s.cfg.Records.Job(c.Request().Context(), id)
+	if err != nil {
+		return missing(err, "job", id)
+	}
+	return reply(c, http.StatusOK, s.jobOf(job))
+}
+
+func (s *Server) cancelJob(c echo.Context) error { return s.changeJob(c, s.cfg.Ingest.Cancel) }
+
+func (s *Server) retryJob(c echo.Context) error { return s.changeJob(c, s.cfg.Ingest.Retry) }
+
+func (s *Server) changeJob(c echo.Context, change func(context.Context, string) (store.Job, error)) error {
+	id := param(c, "id")
+	return s.once(c, fingerprintOf(nil), func() (int, any, error) {
+		job, err := change(c.Request().Context(), id)
+		if err != nil {
+			return 0, nil, missing(err, "job", id)
+		}
+		return http.StatusOK, s.jobOf(job), nil
+	})
+}
+
+// watchJob streams a job's state, now and at every change, until it has ended
+// or the server stops. A client that comes back starts with the present state:
+// nothing is missed that still holds.
+func (s *Server) watchJob(c echo.Context) error {
+	id := param(c, "id")
+	ctx, cancel := context.WithCancel(c.Request().Context())
+	defer cancel()
+	defer context.AfterFunc(s.stopping, cancel)()
+	if _, err := s.cfg.Records.Job(ctx, id); err != nil {
+		return missing(err, "job", id)
+	}
+	stream := newEventStream(c.Response(), time.Tick(heartbeat))
+	if c.Request().Method == http.MethodHead {
+		stream.open()
+		return nil
+	}
+	err := pump(ctx, stream,
+		func(ctx context.Context) iter.Seq2[store.Job, error] { return s.cfg.Ingest.Watch(ctx, id) },
+		func(j store.Job) error { return stream.send("job", s.jobOf(j)) })
+	if ctx.Err() != nil {
+		return nil // the client went, or the server goes: it will ask again
+	}
+	return stream.end(missing(err, "job", id))
+}

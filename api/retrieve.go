@@ -1,0 +1,145 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/labstack/echo/v4"
+
+	"ragagent/retrieval"
+	"ragagent/store"
+)
+
+type retrieveRequest struct {
+	Query          string          `json:"query"`
+	KnowledgeBases []string        `json:"knowledge_bases"`
+	TopK           *int            `json:"top_k"`
+	ScoreThreshold *float64        `json:"score_threshold"`
+	Filter         json.RawMessage `json:"filter"`
+	Mode           retrieval.Mode  `json:"mode"`
+	Rewrite        *bool           `json:"rewrite"`
+	Rerank         *bool           `json:"rerank"`
+	Explain        bool            `json:"explain"`
+}
+
+type retrieveAnswer struct {
+	Query          string      `json:"query"`
+	RewrittenQuery string      `json:"rewritten_query,omitempty"`
+	Hits           []hitAnswer `json:"hits"`
+	Degraded       []string    `json:"degraded"`
+	ElapsedMS      float64     `json:"elapsed_ms"` // with microseconds
+}
+
+type hitAnswer struct {
+	ChunkID       string                 `json:"chunk_id"`
+	DocumentID    string                 `json:"document_id"`
+	DocumentName  string                 `json:"document_name"`
+	KnowledgeBase string                 `json:"knowledge_base"`
+	Score         float64                `json:"score"`
+	Title         string                 `json:"title"`
+	Text          string                 `json:"text"`
+	Headings      []string               `json:"headings"`
+	PageStart     int                    `json:"page_start,omitempty"`
+	PageEnd       int                    `json:"page_end,omitempty"`
+	CharStart     int                    `json:"char_start"`
+	CharEnd       int                    `json:"char_end"`
+	Metadata      store.Metadata         `json:"metadata"`
+	Explain       *retrieval.Explanation `json:"explain,omitempty"`
+}
+
+func (s *Server) retrieve(c echo.Context) error {
+	var in retrieveRequest
+	body, err := decodeJSON(c.Request(), s.cfg.MaxJSONBytes, &in)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.RetrieveTimeout)
+	defer cancel()
+	query, err := s.queryOf(ctx, in)
+	if err != nil {
+		return err
+	}
+	if err := s.wantReady(); err != nil {
+		return err
+	}
+	return s.once(c, fingerprintOf(body), func() (int, any, error) {
+		leave, err := s.retrieves.enter(ctx)
+		if err != nil {
+			return 0, nil, err
+		}
+		defer leave()
+		found, err := s.cfg.Retriever.Retrieve(ctx, query)
+		if err != nil {
+			return 0, nil, err
+		}
+		s.metrics.retrieved(query, found)
+		return http.StatusOK, retrieveAnswerOf(found), nil
+	})
+}
+
+func (s *Server) queryOf(ctx context.Context, in retrieveRequest) (retrieval.Query, error) {
+	query := retrieval.Query{
+		Text:      in.Query,
+		Mode:      in.Mode,
+		NoRewrite: in.Rewrite != nil && !*in.Rewrite,
+		NoRerank:  in.Rerank != nil && !*in.Rerank,
+		Explain:   in.Explain,
+	}
+	if err := questionProblem("query", strings.TrimSpace(in.Query), retrieval.MaxQueryBytes); err != nil {
+		return query, err
+	}
+	switch in.Mode {
+	case "", retrieval.Hybrid, retrieval.Lexical, retrieval.Dense:
+	default:
+		return query, invalidField("mode", "must be hybrid, lexical or dense, not %q", in.Mode)
+	}
+	if t := in.ScoreThreshold; t != nil {
+		if *t < 0 || *t > 1 {
+			return query, invalidField("score_threshold", "is %g, allowed are 0 to 1", *t)
+		}
+		query.ScoreThreshold = *t
+	}
+	if err := laterField("filter", in.Filter); err != nil {
+		return query, err
+	}
+	var err error
+	if query.TopK, err = topKOf(in.TopK); err != nil {
+		return query, err
+	}
+	kbs, err := s.scopeOf(ctx, in.KnowledgeBases)
+	for _, kb := range kbs {
+		query.KnowledgeBases = append(query.KnowledgeBases, kb.ID)
+	}
+	return query, err
+}
+
+func retrieveAnswerOf(r retrieval.Result) retrieveAnswer {
+	out := retrieveAnswer{
+		Query:          r.Query,
+		RewrittenQuery: r.Rewritten,
+		Hits:           make([]hitAnswer, len(r.Hits)),
+		Degraded:       array(r.Degraded),
+		ElapsedMS:      float64(r.Elapsed.Microseconds()) / 1000,
+	}
+	for i, h := range r.Hits {
+		out.Hits[i] = hitAnswer{
+			ChunkID:       h.ID,
+			DocumentID:    h.DocumentID,
+			DocumentName:  h.DocumentName,
+			KnowledgeBase: h.KnowledgeBaseName,
+			Score:         h.Score,
+			Title:         h.Title,
+			Text:          h.Text,
+			Headings:      array(h.Headings),
+			PageStart:     h.PageStart,
+			PageEnd:       h.PageEnd,
+			CharStart:     h.Span.Start,
+			CharEnd:       h.Span.End,
+			Metadata:      metadataOf(h.Metadata),
+			Explain:       h.Explain,
+		}
+	}
+	return out
+}
