@@ -1,124 +1,126 @@
 // Package agent runs language models with tools: one loop owns limits, usage,
-// interrupts and ends; strategies only translate between the loop and a way of
+// retries and ends; strategies only translate between the loop and a way of
 // prompting. A run is one stream of events, which traces, SSE, stored runs and
 // results are views of.
 package agent
 
 import (
-	"encoding/json"
+	"context"
+	"errors"
+	"fmt"
 	"time"
 
+	"ragagent/agent/cite"
 	"ragagent/agent/llm"
+	"ragagent/agent/tool"
 	"ragagent/store"
 )
 
-// Result is what a run came to.
-type Result struct {
-	Answer string `json:"answer"`
-	// Answerable is false when the documents do not tell.
-	Answerable     bool             `json:"answerable"`
-	Citations      []store.Citation `json:"citations"`
-	Steps          []Step           `json:"steps"`
-	TotalSteps     int              `json:"total_steps"`
-	TotalToolCalls int              `json:"total_tool_calls"`
-	TotalElapsedMS int64            `json:"total_elapsed_ms"`
-	FinishedReason FinishedReason   `json:"finished_reason"`
-	Error          string           `json:"error,omitempty"`
-	Usage          llm.Usage        `json:"usage"`
-	ConversationID string           `json:"conversation_id"`
-	MessageID      string           `json:"message_id"`
-	RunID          string           `json:"run_id"`
-	Degraded       []string         `json:"degraded"`
-	LimitReached   bool             `json:"max_iterations_reached,omitempty"`
+// Config of an agent.
+type Config struct {
+	// Model is asked; required.
+	Model llm.Model
+	// Name of the agent in events and records; "" means "assistant".
+	Name string
+	// SystemPrompt says who the agent is; "" means DefaultSystemPrompt.
+	SystemPrompt string
+	// Strategy translates; nil means FunctionCalling.
+	Strategy Strategy
+	// Tools are offered in every run, before those of Input.
+	Tools []tool.Tool
+	// Texts is the truth that citations are checked against; nil leaves every
+	// citation unverified.
+	Texts Texts
+	// Conversations remembers; nil means that nothing is stored.
+	Conversations store.Conversations
+	Limits        Limits
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+	// NewID makes identifiers with a prefix; nil means store.NewID.
+	NewID func(prefix string) string
+	// Wait sleeps between retries and returns ctx's error if it ends first;
+	// nil means a timer.
+	Wait func(ctx context.Context, d time.Duration) error
 }
 
-// FinishedReason says how a run ended.
-type FinishedReason string
-
-// Ways to end.
-const (
-	Complete    FinishedReason = "complete"
-	MaxSteps    FinishedReason = "max_steps"
-	Failed      FinishedReason = "error"
-	Cancelled   FinishedReason = "cancelled"
-	Budget      FinishedReason = "budget"
-	Interrupted FinishedReason = "interrupted"
-)
-
-// Step is one turn of the model with the calls it made.
-type Step struct {
-	Step      int        `json:"step"` // from 1
-	Thought   string     `json:"thought"`
-	ToolCalls []CallInfo `json:"tool_calls"`
-	ElapsedMS int64      `json:"elapsed_ms"`
-}
-
-// CallInfo is one tool call and what came of it.
-type CallInfo struct {
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"` // always valid JSON
-	Result    string          `json:"result"`    // the observation as the model saw it
-	Error     string          `json:"error,omitempty"`
-	ElapsedMS int64           `json:"elapsed_ms"`
-}
-
-// Kind says what an event tells.
-type Kind string
-
-// Kinds of events. Every start is followed by exactly one end of the same ID.
-const (
-	RunStart      Kind = "run_start"
-	RunEnd        Kind = "run_end"
-	StepStart     Kind = "step_start"
-	StepEnd       Kind = "step_end"
-	ToolStart     Kind = "tool_start"
-	ToolEnd       Kind = "tool_end"
-	TextDelta     Kind = "text_delta"     // a piece of the answer
-	ThinkingDelta Kind = "thinking_delta" // a piece of reasoning
-	RetryEvent    Kind = "retry"          // a model call is tried again
-)
-
-// EventStatus of an end.
-type EventStatus string
-
-// Statuses.
-const (
-	StatusStart   EventStatus = "start"
-	StatusSuccess EventStatus = "success"
-	StatusError   EventStatus = "error"
-)
-
-// Event is one thing that happened in a run.
-type Event struct {
-	Kind   Kind            `json:"kind"`
-	ID     string          `json:"id,omitempty"`     // of the node that starts or ends
-	Parent string          `json:"parent,omitempty"` // of the node it belongs to
-	Agent  string          `json:"agent,omitempty"`
-	Label  string          `json:"label,omitempty"` // for people: tool name, "step 2"
-	Status EventStatus     `json:"status,omitempty"`
-	Text   string          `json:"text,omitempty"` // delta, thought or observation
-	Data   json.RawMessage `json:"data,omitempty"` // arguments, settings
-	Usage  *llm.Usage      `json:"usage,omitempty"`
-	Err    string          `json:"error,omitempty"`
-	Time   time.Time       `json:"time"`
-	// Result is set on RunEnd only.
-	Result *Result `json:"-"`
+// Texts reads the normalised text of documents. It may be called concurrently.
+type Texts interface {
+	// ReadText returns the bytes of span in the document's text as it is now.
+	// store.ErrNotFound if the document is gone or shorter.
+	ReadText(ctx context.Context, documentID string, span store.Span) (string, error)
 }
 
 // Input is one question to an agent.
 type Input struct {
+	// Question is 1..MaxQuestionBytes bytes.
 	Question string
 	// ConversationID continues a stored conversation; "" starts one.
 	ConversationID string
 	// History stands before the question where the caller brings its own
 	// messages; it is used instead of the stored conversation's.
 	History []llm.Message
-	// MaxIterations is 1..99; 0 means DefaultMaxIterations.
+	// Tools of this run, bound by the caller to what this user may reach.
+	// Nothing a model or a document says can widen them.
+	Tools []tool.Tool
+	// MaxIterations is 1..99; 0 means the agent's own.
 	MaxIterations int
 }
 
-// Bounds of a run.
-const (
-	DefaultMaxIterations = 5
-	MaxMaxIterations     = 99
-)
+// Agent answers questions with a model and tools. It may be used concurrently;
+// a run keeps its state to itself.
+type Agent struct {
+	cfg    Config
+	quoter *cite.Quoter
+}
+
+// DefaultSystemPrompt asks for answers from the sources, with citations.
+const DefaultSystemPrompt = `You answer questions from the user's documents. Search them with the tools you are given before you answer, and search again in other words when the first sources do not tell. Use only what the sources say. After every statement cite its source as [n], n being the number on the source's "Citation" line. If the sources do not hold the answer, say exactly: "` + RefusalText + `"`
+
+// RefusalText is how an answer begins when the documents do not hold it.
+const RefusalText = "The documents do not tell."
+
+// New makes an agent. A missing model, an unsound tool or limits out of range
+// are errors.
+func New(cfg Config) (*Agent, error) {
+	if cfg.Model == nil {
+		return nil, errors.New("an agent needs a model")
+	}
+	if cfg.Name == "" {
+		cfg.Name = "assistant"
+	}
+	if cfg.SystemPrompt == "" {
+		cfg.SystemPrompt = DefaultSystemPrompt
+	}
+	if cfg.Strategy == nil {
+		cfg.Strategy = FunctionCalling{}
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.NewID == nil {
+		cfg.NewID = store.NewID
+	}
+	if cfg.Wait == nil {
+		cfg.Wait = wait
+	}
+	cfg.Limits = cfg.Limits.withDefaults()
+	if err := cfg.Limits.check(); err != nil {
+		return nil, fmt.Errorf("agent %q: %w", cfg.Name, err)
+	}
+	if _, err := tool.NewRegistry(cfg.Tools...); err != nil {
+		return nil, fmt.Errorf("agent %q: %w", cfg.Name, err)
+	}
+	return &Agent{cfg: cfg, quoter: cite.NewQuoter()}, nil
+}
+
+// wait is Config.Wait by a timer.
+func wait(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

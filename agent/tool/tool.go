@@ -32,6 +32,9 @@ type Result struct {
 	Note string
 	// Data is the machine-readable form, for models that read structure.
 	Data json.RawMessage
+	// Degraded names what was left out of the work, with the reason, in words
+	// for the user.
+	Degraded []string
 }
 
 // Passage is a piece of a document that may be cited.
@@ -55,4 +58,17 @@ type Passage struct {
 type Tool interface {
 	Spec() Spec
 	Call(ctx context.Context, args json.RawMessage) (Result, error)
+}
+
+// Conversational is implemented by tools that read the conversation, such as a
+// retriever that completes a follow-up question from it. The agent asks once a
+// run and calls the tool it gets instead; the receiver is not changed.
+type Conversational interface {
+	WithConversation(lines []Line) Tool
+}
+
+// Line is one line of a conversation, oldest first.
+type Line struct {
+	Role string // "user" or "assistant"
+	Text string
 }

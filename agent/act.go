@@ -1,0 +1,255 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ragagent/agent/llm"
+	"ragagent/agent/tool"
+)
+
+// act makes the calls a turn asks for and tells the model what came of them.
+func (r *run) act(ctx context.Context, s *stepRecord, turn Turn) *ending {
+	s.Thought = thoughtOf(turn)
+	if r.answer.released {
+		r.answer.close()
+		s.Thought = strings.TrimSpace(turn.Thinking)
+	} else {
+		r.answer.discard()
+	}
+	r.invalid = 0
+	turn.Calls = append([]llm.ToolCall(nil), turn.Calls...)
+	calls := r.plan(s, turn.Calls)
+	for _, c := range calls {
+		r.emit(Event{Kind: ToolStart, ID: c.id, Parent: s.id, Label: c.asked.Name, Status: StatusStart, Data: c.shown})
+	}
+	r.start(ctx, calls)
+	observations := make([]Observation, len(calls))
+	for i, c := range calls {
+		observations[i] = r.observe(ctx, s, c)
+	}
+	r.agent.cfg.Strategy.Observe(r.state, turn, observations)
+	if ctx.Err() != nil {
+		return r.broken(ctx, ctx.Err())
+	}
+	return r.verdict(calls)
+}
+
+// call is one tool call on its way.
+type call struct {
+	id       string // of the events
+	asked    llm.ToolCall
+	shown    json.RawMessage // the arguments as valid JSON
+	entry    tool.Entry
+	args     json.RawMessage // cast to the schema
+	refusal  error           // why it is not made
+	repeats  bool            // asked for once too often
+	circular bool            // and again after having been told
+	done     chan outcome
+	outcome  outcome
+}
+
+// outcome is what a tool gave.
+type outcome struct {
+	result  tool.Result
+	err     error
+	elapsed time.Duration
+}
+
+// plan checks the calls of a turn and gives each an id of its own.
+func (r *run) plan(s *stepRecord, asked []llm.ToolCall) []*call {
+	calls := make([]*call, len(asked))
+	seen := map[string]bool{}
+	for i := range asked {
+		c := &call{id: fmt.Sprintf("call_%d_%d", s.Step.Step, i+1), done: make(chan outcome, 1)}
+		if asked[i].ID == "" || seen[asked[i].ID] {
+			asked[i].ID = c.id
+		}
+		seen[asked[i].ID] = true
+		if !json.Valid(asked[i].Arguments) {
+			c.shown, _ = json.Marshal(string(asked[i].Arguments)) // a string always encodes
+		} else {
+			c.shown = asked[i].Arguments
+		}
+		c.asked = asked[i]
+		if i >= r.limits.CallsPerTurn {
+			c.refusal = fmt.Errorf("not done: at most %d calls can be made in one turn", r.limits.CallsPerTurn)
+		} else {
+			r.check(c)
+		}
+		calls[i] = c
+	}
+	return calls
+}
+
+// check looks up the tool, casts the arguments and counts the call.
+func (r *run) check(c *call) {
+	entry, ok := r.tools.Lookup(c.asked.Name)
+	switch {
+	case !ok && r.tools.Len() == 0:
+		c.refusal = fmt.Errorf("there is no tool %q, and no other: answer without", oneLine(c.asked.Name))
+		return
+	case !ok:
+		c.refusal = fmt.Errorf("there is no tool %q; the tools are: %s", oneLine(c.asked.Name), strings.Join(r.tools.Names(), ", "))
+		return
+	case entry.Spec.SideEffect:
+		c.refusal = fmt.Errorf("%s changes things outside and needs a person's approval, which cannot be given here", c.asked.Name)
+		return
+	}
+	args, err := entry.Schema.Cast(c.asked.Arguments)
+	if err != nil {
+		c.refusal = fmt.Errorf("%s was not called: %w", c.asked.Name, err)
+		return
+	}
+	c.entry, c.args, c.shown = entry, args, args
+	key := c.asked.Name + "\x00" + string(args)
+	r.calls[key]++
+	if n := r.calls[key]; n > r.limits.IdenticalCalls {
+		c.repeats, c.circular = true, n > r.limits.IdenticalCalls+1
+		c.refusal = fmt.Errorf("you have called %s with these arguments %d times already, the result is above: answer from it, or ask for something else", c.asked.Name, r.limits.IdenticalCalls)
+	}
+}
+
+// start sets the calls going, a bounded number at a time.
+func (r *run) start(ctx context.Context, calls []*call) {
+	slots := make(chan struct{}, r.limits.ParallelCalls)
+	for _, c := range calls {
+		if c.refusal != nil {
+			c.done <- outcome{err: c.refusal}
+			continue
+		}
+		go func() {
+			select {
+			case slots <- struct{}{}:
+				defer func() { <-slots }()
+				c.done <- r.perform(ctx, c)
+			case <-ctx.Done():
+				c.done <- outcome{err: context.Cause(ctx)}
+			}
+		}()
+	}
+}
+
+// perform makes one call within its time. A tool that does not listen to its
+// context is left behind: its result comes too late for anyone.
+func (r *run) perform(ctx context.Context, c *call) outcome {
+	timeout := c.entry.Spec.Timeout
+	if timeout <= 0 {
+		timeout = r.limits.ToolTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s did not finish within %s", c.asked.Name, timeout))
+	defer cancel()
+	began := r.agent.cfg.Now()
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				o.err = fmt.Errorf("%s failed unexpectedly: %v", c.asked.Name, p)
+			}
+			done <- o
+		}()
+		o.result, o.err = c.entry.Tool.Call(ctx, c.args)
+	}()
+	var o outcome
+	select {
+	case o = <-done:
+		if o.err != nil && ctx.Err() != nil {
+			o.err = context.Cause(ctx)
+		}
+	case <-ctx.Done():
+		o.err = context.Cause(ctx)
+	}
+	o.elapsed = r.agent.cfg.Now().Sub(began)
+	return o
+}
+
+// observe waits for a call and turns its outcome into what the model sees.
+// Calls are observed in their order, so citation ids do not depend on which
+// tool was faster.
+func (r *run) observe(ctx context.Context, s *stepRecord, c *call) Observation {
+	c.outcome = <-c.done
+	o := Observation{Call: c.asked}
+	if c.outcome.err != nil {
+		o.Failed = true
+		o.Text = "Error: " + cutTokens(c.outcome.err.Error(), r.limits.ObservationTokens)
+		o.Data, _ = json.Marshal(observationData{Error: c.outcome.err.Error()}) // a string always encodes
+	} else {
+		r.worked = true
+		result := r.admissible(ctx, c.outcome.result)
+		o.Text, o.Data = render(&r.ledger, result, r.limits.ObservationTokens)
+	}
+	info := CallInfo{Name: c.asked.Name, Arguments: c.shown, Result: o.Text, ElapsedMS: c.outcome.elapsed.Milliseconds()}
+	e := Event{Kind: ToolEnd, ID: c.id, Parent: s.id, Label: c.asked.Name, Status: StatusSuccess, Text: o.Text}
+	if c.outcome.err != nil {
+		info.Error, e.Err, e.Status = c.outcome.err.Error(), c.outcome.err.Error(), StatusError
+	}
+	s.ToolCalls = append(s.ToolCalls, info)
+	r.emit(e)
+	return o
+}
+
+// admissible leaves out passages that the truth no longer holds.
+func (r *run) admissible(ctx context.Context, result tool.Result) tool.Result {
+	for _, d := range result.Degraded {
+		r.degrade(d)
+	}
+	if result.Passages == nil {
+		return result
+	}
+	r.searched = true
+	kept := make([]tool.Passage, 0, len(result.Passages))
+	for _, p := range result.Passages {
+		if r.ledger.current(ctx, p) {
+			kept = append(kept, p)
+		} else {
+			r.degrade("a source was left out because its document has changed")
+		}
+	}
+	result.Passages = kept
+	return result
+}
+
+var errCircular = errors.New("the model keeps making the same call")
+
+// verdict says whether the calls leave a reason to go on.
+func (r *run) verdict(calls []*call) *ending {
+	failed, counted := 0, 0
+	for i, c := range calls {
+		if c.circular {
+			r.degrade(errCircular.Error())
+			return &ending{reason: MaxSteps, note: errCircular.Error()}
+		}
+		if c.repeats || i >= r.limits.CallsPerTurn {
+			continue
+		}
+		counted++
+		if c.outcome.err != nil {
+			failed++
+		} else if c.entry.Spec.Direct && len(calls) == 1 {
+			return r.direct(c)
+		}
+	}
+	switch {
+	case counted == 0:
+	case failed < counted:
+		r.failures = 0
+	default:
+		r.failures++
+	}
+	if r.failures >= r.limits.ToolFailures {
+		return &ending{reason: Failed, note: fmt.Sprintf("tools failed %d times in a row, last: %s", r.failures, calls[len(calls)-1].outcome.err)}
+	}
+	return nil
+}
+
+// direct makes a tool's result the answer.
+func (r *run) direct(c *call) *ending {
+	r.answer.write(c.outcome.result.Text)
+	r.answer.close()
+	return &ending{reason: Complete}
+}

@@ -1,0 +1,158 @@
+package extractive_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ragagent/agent"
+	"ragagent/agent/llm"
+	"ragagent/agent/llm/extractive"
+	"ragagent/agent/tool"
+	"ragagent/agent/tool/builtin"
+	"ragagent/retrieval"
+	"ragagent/store"
+)
+
+// library is a retriever over fixed chunks that returns them all.
+type library struct {
+	result retrieval.Result
+	asked  []retrieval.Query
+	err    error
+}
+
+func (l *library) Retrieve(_ context.Context, q retrieval.Query) (retrieval.Result, error) {
+	l.asked = append(l.asked, q)
+	l.result.Query = q.Text
+	return l.result, l.err
+}
+
+type texts map[string]string
+
+func (d texts) ReadText(_ context.Context, id string, span store.Span) (string, error) {
+	text, ok := d[id]
+	if !ok || span.End > len(text) {
+		return "", store.ErrNotFound
+	}
+	return text[span.Start:span.End], nil
+}
+
+func hit(d texts, id string, score float64) retrieval.Hit {
+	return retrieval.Hit{
+		Chunk:        store.Chunk{ID: "chk_" + id, DocumentID: id, Title: id, Span: store.Span{End: len(d[id])}, Text: d[id]},
+		DocumentName: id + ".txt", KnowledgeBaseName: "kb", Score: score,
+	}
+}
+
+func ask(t *testing.T, l *library, d texts, question string) agent.Result {
+	t.Helper()
+	model, err := extractive.New(extractive.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := agent.New(agent.Config{Model: model, Texts: d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	search, err := builtin.NewDatasetRetriever(builtin.RetrieverConfig{
+		Retriever: l, KnowledgeBases: []store.KnowledgeBase{{ID: "kb_1", Name: "kb"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := agent.Collect(a.Run(t.Context(), agent.Input{Question: question, Tools: []tool.Tool{search}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestAnswersWordForWordWithCitations(t *testing.T) {
+	d := texts{
+		"tides": "Tides differ. The tidal range at Saint-Malo reaches\n12 metres [14]. Visitors come for oysters.",
+		"other": "The Baltic Sea has almost no tide.",
+	}
+	l := &library{result: retrieval.Result{
+		Hits:  []retrieval.Hit{hit(d, "tides", .92), hit(d, "other", .3)},
+		Terms: []retrieval.TermWeight{{Term: "tidal", IDF: 3, DF: 2}, {Term: "rang", IDF: 3, DF: 2}, {Term: "saint", IDF: 4, DF: 1}, {Term: "malo", IDF: 5, DF: 1}},
+	}}
+	got := ask(t, l, d, "How high is the tidal range at Saint-Malo?")
+	if want := "The tidal range at Saint-Malo reaches 12 metres. [1]"; got.Answer != want {
+		t.Errorf("answer %q, want %q", got.Answer, want)
+	}
+	wantCitations := []store.Citation{{
+		ID: 1, DocumentID: "tides", DocumentName: "tides.txt", KnowledgeBase: "kb", ChunkID: "chk_tides",
+		CharStart: 14, CharEnd: 68, Quote: "The tidal range at Saint-Malo reaches\n12 metres [14].", Verified: true,
+	}}
+	wantCitations[0].CharEnd = 14 + len(wantCitations[0].Quote)
+	if diff := cmp.Diff(wantCitations, got.Citations); diff != "" {
+		t.Error(diff)
+	}
+	if !got.Answerable || got.FinishedReason != agent.Complete || got.TotalToolCalls != 1 || got.TotalSteps != 2 || got.Usage.TotalTokens != 0 {
+		t.Errorf("%+v", got)
+	}
+	if diff := cmp.Diff(json.RawMessage(`{"query":"How high is the tidal range at Saint-Malo?"}`), got.Steps[0].ToolCalls[0].Arguments); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRefusesWhatTheDocumentsDoNotTell(t *testing.T) {
+	d := texts{"tides": "Tides differ. The tidal range at Saint-Malo reaches 12 metres."}
+	l := &library{result: retrieval.Result{
+		Hits:  []retrieval.Hit{hit(d, "tides", .1)},
+		Terms: []retrieval.TermWeight{{Term: "presid", IDF: 7}, {Term: "peru", IDF: 7}, {Term: "tide", IDF: 1, DF: 3}},
+	}}
+	got := ask(t, l, d, "Who was president of Peru when tides were discovered?")
+	if got.Answer != extractive.Refusal || got.Answerable || len(got.Citations) != 0 {
+		t.Errorf("%q, answerable %v", got.Answer, got.Answerable)
+	}
+	if len(got.Closest) != 1 || !got.Closest[0].Verified {
+		t.Errorf("closest %+v", got.Closest)
+	}
+	if extractive.Refusal != agent.RefusalText {
+		t.Errorf("two ways to refuse: %q and %q", extractive.Refusal, agent.RefusalText)
+	}
+}
+
+func TestNothingFoundAndFailure(t *testing.T) {
+	if got := ask(t, &library{}, nil, "Why?"); got.Answer != extractive.Refusal || got.Answerable {
+		t.Errorf("nothing found: %q", got.Answer)
+	}
+	got := ask(t, &library{err: context.DeadlineExceeded}, nil, "Why?")
+	if !strings.HasPrefix(got.Answer, "The search failed: ") || got.Answerable {
+		t.Errorf("failure: %q, answerable %v", got.Answer, got.Answerable)
+	}
+}
+
+func TestChinese(t *testing.T) {
+	d := texts{"zh": "长城是中国古代的防御工程。长城全长约两万一千公里。它每年有上千万游客。"}
+	l := &library{result: retrieval.Result{
+		Hits: []retrieval.Hit{hit(d, "zh", .9)},
+		Terms: []retrieval.TermWeight{{Term: "长城", IDF: 2, DF: 1}, {Term: "城全", IDF: 2, DF: 1}, {Term: "全长", IDF: 2, DF: 1},
+			{Term: "长多", IDF: 3}, {Term: "多少", IDF: 3}, {Term: "公里", IDF: 2, DF: 1}, {Term: "少公", IDF: 3}},
+	}}
+	got := ask(t, l, d, "长城全长多少公里？")
+	if !strings.Contains(got.Answer, "长城全长约两万一千公里。 [1]") || len(got.Citations) != 1 || !got.Citations[0].Verified {
+		t.Errorf("%q, %+v", got.Answer, got.Citations)
+	}
+}
+
+func TestWithoutAnythingToSearch(t *testing.T) {
+	model, err := extractive.New(extractive.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last llm.Delta
+	for d, err := range model.Stream(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Content: "Hello?"}}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = d
+	}
+	if last.Finish != llm.FinishStop || last.Text == "" {
+		t.Errorf("last delta %+v", last)
+	}
+}

@@ -1,0 +1,160 @@
+package extractive
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"ragagent/agent/cite"
+	"ragagent/retrieval/analysis"
+)
+
+// sentence is a candidate for the answer.
+type sentence struct {
+	passage  *Passage
+	rank     int // of the passage, from 0
+	position int // in the passage, from 0
+	text     string
+	coverage float64
+	score    float64
+}
+
+// Weights of a sentence's score. They were fitted on questions with known
+// answers from five collections (see docs/quality.md): the answer stands in
+// the best sentence for about three questions in four.
+const (
+	weightCoverage = 4.51 // idf share of the query's terms in the sentence
+	weightBigram   = 1.21 // share of the query's adjacent terms that are adjacent here
+	weightPassage  = 5.06 // the passage's score relative to the best
+	weightType     = 1.53 // holds what the question asks for: a number, a name
+	weightFirst    = .74  // opens its passage
+	weightContext  = 9.29 // coverage together with the sentence before and the title
+	weightTitle    = 5.74 // coverage of the title alone
+	weightQuestion = -.88 // is a question itself
+	weightShort    = -2.45
+	shortTokens    = 4
+)
+
+// answer is what reading the passages gave.
+type answer struct {
+	sentences []sentence // best first
+	signals   signals
+}
+
+// read scores every sentence of the passages.
+func (m *Model) read(query string, seen Observation) answer {
+	passages := seen.Passages[:min(len(seen.Passages), m.cfg.Passages)]
+	q := newQuestion(m.analyzer, query, seen.Result.Terms)
+	var a answer
+	if len(passages) == 0 {
+		return a
+	}
+	top := max(passages[0].Score, 1e-9)
+	union := map[string]bool{}
+	for rank := range passages {
+		p := &passages[rank]
+		title := q.termSet(m.analyzer, titleOf(p))
+		before := map[string]bool{}
+		for i, u := range cite.Units(p.Text) {
+			text := p.Text[u.Start:u.End]
+			tokens := m.analyzer.Analyze(text)
+			terms := termsOf(tokens)
+			s := sentence{passage: p, rank: rank, position: i, text: text, coverage: q.coverage(terms)}
+			s.score = weightCoverage*s.coverage +
+				weightBigram*q.bigrams(tokens) +
+				weightPassage*p.Score/top +
+				weightType*oneIf(q.fitsType(text, tokens)) +
+				weightFirst*oneIf(i == 0) +
+				weightContext*q.coverage(terms, before, title) +
+				weightTitle*q.coverage(title) +
+				weightQuestion*oneIf(isQuestion(text)) +
+				weightShort*oneIf(len(tokens) < shortTokens)
+			a.sentences = append(a.sentences, s)
+			before = terms
+			for t := range terms {
+				union[t] = true
+			}
+		}
+	}
+	slices.SortStableFunc(a.sentences, func(x, y sentence) int {
+		switch {
+		case x.score > y.score:
+			return -1
+		case x.score < y.score:
+			return 1
+		}
+		return 0 // stable: by passage, then by place
+	})
+	a.signals = q.signals(m.analyzer, passages, a.sentences, union)
+	return a
+}
+
+// titleOf is what stands above a passage.
+func titleOf(p *Passage) string {
+	title := p.Title
+	if title == "" {
+		title = p.Document
+	}
+	return strings.Join(append([]string{title}, p.Headings...), "\n")
+}
+
+// margin is how far behind the best a sentence may lie to be said along.
+const margin = 2.5
+
+// best returns the best sentences in the order they are read in: by passage,
+// best first, and by place.
+func (a answer) best(most int) []sentence {
+	var out []sentence
+	for _, s := range a.sentences {
+		if len(out) == most || len(out) > 0 && s.score < a.sentences[0].score-margin {
+			break
+		}
+		if !slices.ContainsFunc(out, func(o sentence) bool { return plain(o.text) == plain(s.text) }) {
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(x, y sentence) int {
+		if x.rank != y.rank {
+			return x.rank - y.rank
+		}
+		return x.position - y.position
+	})
+	return out
+}
+
+var (
+	spaces = regexp.MustCompile(`\s+`)
+	// reference is a number in brackets in the document itself, which a reader
+	// would take for one of our citations.
+	reference = regexp.MustCompile(`\s*[\[【]\s*\d+(?:\s*[,;–-]\s*\d+)*\s*[\]】]`)
+)
+
+// plain is a sentence as it is repeated: word for word on one line, without
+// the document's own reference numbers.
+func plain(text string) string {
+	return strings.TrimSpace(spaces.ReplaceAllString(reference.ReplaceAllString(text, ""), " "))
+}
+
+func citation(id int) string { return "[" + strconv.Itoa(id) + "]" }
+
+func isQuestion(text string) bool {
+	text = strings.TrimRightFunc(text, unicode.IsSpace)
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
+}
+
+func oneIf(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func termsOf(tokens []analysis.Token) map[string]bool {
+	out := make(map[string]bool, len(tokens))
+	for _, t := range tokens {
+		out[t.Term] = true
+	}
+	return out
+}

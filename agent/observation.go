@@ -1,0 +1,171 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"ragagent/agent/tool"
+)
+
+// observationData is llm.Message.Data of a tool message: what the model is
+// shown, for models that read structure instead of text.
+type observationData struct {
+	// Result is the tool's own Result.Data.
+	Result   json.RawMessage `json:"result,omitempty"`
+	Passages []passageData   `json:"passages,omitempty"`
+	Error    string          `json:"error,omitempty"`
+}
+
+// passageData is a shown passage under the id it is cited by.
+type passageData struct {
+	ID            int      `json:"id"`
+	KnowledgeBase string   `json:"knowledge_base"`
+	Document      string   `json:"document"`
+	Title         string   `json:"title,omitempty"`
+	Headings      []string `json:"headings,omitempty"`
+	PageStart     int      `json:"page_start,omitempty"`
+	PageEnd       int      `json:"page_end,omitempty"`
+	Score         float64  `json:"score"`
+	Text          string   `json:"text"`
+}
+
+// renderer writes results for the model within a budget of tokens.
+type renderer struct {
+	budget int
+	out    strings.Builder
+	data   observationData
+}
+
+// render writes a result as the observation and returns it with its
+// machine-readable form. Passages get their ids as they are written: one that
+// no longer fits gets none.
+func render(l *ledger, result tool.Result, budget int) (string, json.RawMessage) {
+	r := renderer{budget: budget}
+	note := cutTokens(result.Note, budget/4)
+	r.budget -= estimateTokens(note)
+	r.text(result.Text, len(result.Passages) > 0)
+	for i, p := range result.Passages {
+		if r.full() {
+			r.line(fmt.Sprintf("(%d more sources are not shown: ask more precisely)", len(result.Passages)-i))
+			break
+		}
+		r.source(l.admit(p))
+	}
+	if note != "" {
+		r.line(note)
+	}
+	if r.out.Len() == 0 {
+		r.line("(the tool returned nothing)")
+	}
+	r.data.Result = result.Data
+	data, err := json.Marshal(r.data)
+	if err != nil { // Result.Data is not JSON: the text says it all the same
+		r.data.Result = nil
+		data, _ = json.Marshal(r.data)
+	}
+	return strings.TrimRight(r.out.String(), "\n"), data
+}
+
+func (r *renderer) line(s string) {
+	r.out.WriteString(s)
+	r.out.WriteByte('\n')
+}
+
+// full says that another source would be too short to be of use.
+func (r *renderer) full() bool {
+	const least = 60
+	return r.budget < least
+}
+
+// text writes the tool's own text, at most a quarter of the budget if sources follow.
+func (r *renderer) text(s string, sourcesFollow bool) {
+	if s == "" {
+		return
+	}
+	most := r.budget
+	if sourcesFollow {
+		most /= 4
+	}
+	cut := cutTokens(s, most)
+	r.line(disarm(cut))
+	if len(cut) < len(s) {
+		r.line("(cut: the result is too long, ask for less at once)")
+	}
+	r.budget -= estimateTokens(cut)
+}
+
+// source writes one passage. What comes from documents stands on lines that
+// cannot be taken for the server's own: names are single lines, the content is
+// fenced by tags that it cannot contain.
+func (r *renderer) source(s source) {
+	head := fmt.Sprintf("Source %d (%s, score=%.3f):\n", s.ID, oneLine(s.KnowledgeBase), s.Score)
+	head += "Document: " + oneLine(s.DocumentName) + "\n"
+	if s.PageStart > 0 {
+		head += "Page: " + pages(s.PageStart, s.PageEnd) + "\n"
+	}
+	if len(s.Headings) > 0 {
+		head += "Section: " + oneLine(strings.Join(s.Headings, " > ")) + "\n"
+	}
+	head += fmt.Sprintf("Citation: [%d]\n", s.ID)
+	r.budget -= estimateTokens(head) + 8 // the tags
+	text := cutTokens(s.Text, max(r.budget, 0))
+	r.budget -= estimateTokens(text)
+	r.out.WriteString(head)
+	r.line("<content>")
+	r.line(disarm(text))
+	if len(text) < len(s.Text) {
+		r.line("(cut)")
+	}
+	r.line("</content>")
+	r.data.Passages = append(r.data.Passages, passageData{
+		ID: s.ID, KnowledgeBase: s.KnowledgeBase, Document: s.DocumentName, Title: s.Title, Headings: s.Headings,
+		PageStart: s.PageStart, PageEnd: s.PageEnd, Score: s.Score, Text: text,
+	})
+}
+
+func pages(from, to int) string {
+	if to <= from {
+		return fmt.Sprint(from)
+	}
+	return fmt.Sprintf("%d-%d", from, to)
+}
+
+// oneLine makes a name safe to stand in a line of its own: no line breaks, no
+// control characters, at most 200 characters.
+func oneLine(s string) string {
+	const most = 200
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n++; n > most {
+			b.WriteString("...")
+			break
+		}
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// scaffold are the lines and tags that only the server writes.
+var scaffold = regexp.MustCompile(`(?im)</?\s*content\s*>|^[ \t]*(?:source\s+\d+\s*\(|citation\s*:|\(\d+ more sources)`)
+
+// disarm keeps document text from posing as the server's: "<content>" becomes
+// "‹content›", and a line that looks like the head of a source is marked as
+// quoted. All other text stays as it is.
+func disarm(text string) string {
+	if !scaffold.MatchString(text) {
+		return text
+	}
+	return scaffold.ReplaceAllStringFunc(text, func(m string) string {
+		if strings.HasPrefix(m, "<") {
+			return "‹" + strings.Trim(m, "<>") + "›"
+		}
+		return "| " + m
+	})
+}

@@ -1,0 +1,80 @@
+package agent
+
+import (
+	"encoding/json"
+	"iter"
+
+	"ragagent/agent/llm"
+	"ragagent/store"
+)
+
+// Result is what a run came to. Its lists are never nil.
+type Result struct {
+	// Answer is the concatenation of the run's text deltas. A citation stands
+	// in it as [n]; every n is the ID of one of Citations.
+	Answer string `json:"answer"`
+	// Answerable is false when the documents do not tell: the answer refuses,
+	// or sources were searched and none is cited.
+	Answerable bool             `json:"answerable"`
+	Citations  []store.Citation `json:"citations"`
+	// Closest are the best sources that were found and did not hold the
+	// answer; empty when Answerable.
+	Closest        []store.Citation `json:"closest,omitempty"`
+	Steps          []Step           `json:"steps"`
+	TotalSteps     int              `json:"total_steps"`
+	TotalToolCalls int              `json:"total_tool_calls"`
+	TotalElapsedMS int64            `json:"total_elapsed_ms"`
+	FinishedReason FinishedReason   `json:"finished_reason"`
+	Error          string           `json:"error,omitempty"`
+	Usage          llm.Usage        `json:"usage"`
+	ConversationID string           `json:"conversation_id"`
+	MessageID      string           `json:"message_id"`
+	RunID          string           `json:"run_id"`
+	Degraded       []string         `json:"degraded"`
+	LimitReached   bool             `json:"max_iterations_reached,omitempty"`
+}
+
+// FinishedReason says how a run ended.
+type FinishedReason string
+
+// Ways to end.
+const (
+	Complete    FinishedReason = "complete"
+	MaxSteps    FinishedReason = "max_steps" // iterations used up, or going round in circles
+	Failed      FinishedReason = "error"
+	Cancelled   FinishedReason = "cancelled"
+	Budget      FinishedReason = "budget" // tokens or wall time
+	Interrupted FinishedReason = "interrupted"
+)
+
+// Step is one turn of the model with the calls it made.
+type Step struct {
+	Step      int        `json:"step"` // from 1
+	Thought   string     `json:"thought"`
+	ToolCalls []CallInfo `json:"tool_calls"`
+	ElapsedMS int64      `json:"elapsed_ms"`
+}
+
+// CallInfo is one tool call and what came of it.
+type CallInfo struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"` // always valid JSON
+	Result    string          `json:"result"`    // the observation as the model saw it
+	Error     string          `json:"error,omitempty"`
+	ElapsedMS int64           `json:"elapsed_ms"`
+}
+
+// Collect reads a run to its end. The result is also filled, as far as the run
+// got, when there is an error.
+func Collect(events iter.Seq2[Event, error]) (Result, error) {
+	var result Result
+	for e, err := range events {
+		if err != nil {
+			return result, err
+		}
+		if e.Result != nil {
+			result = *e.Result
+		}
+	}
+	return result, nil
+}
