@@ -40,6 +40,8 @@ func (l line) invalid(format string, args ...any) error {
 // of a corpus stands in one line.
 const MaxLineBytes = 16 << 20
 
+const byteOrderMark = "\ufeff"
+
 // lines yields the lines of r that hold more than white space, without a byte
 // order mark. file names r in errors. It stops after the first error.
 func lines(r io.Reader, file string) iter.Seq2[line, error] {
@@ -51,7 +53,7 @@ func lines(r io.Reader, file string) iter.Seq2[line, error] {
 			l.n++
 			l.text = scanner.Bytes()
 			if l.n == 1 {
-				l.text = bytes.TrimPrefix(l.text, []byte("\xef\xbb\xbf"))
+				l.text = bytes.TrimPrefix(l.text, []byte(byteOrderMark))
 			}
 			if len(bytes.TrimSpace(l.text)) == 0 {
 				continue

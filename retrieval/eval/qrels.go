@@ -66,7 +66,7 @@ func (q Qrels) Fold(name func(id string) string) Qrels {
 //	query-id <TAB> corpus-id <TAB> score     BEIR, with or without a header line
 //	qid iteration docid grade                TREC, separated by white space
 //
-// Lines that begin with # are comments. The same judgement twice is accepted,
+// TREC lines that begin with # are comments. The same judgement twice is accepted,
 // two different grades for one document are not. Grades are whole numbers
 // within +-MaxGrade. name stands for r in errors, which are LineErrors; no
 // judgement at all, or none above 0, is store.ErrInvalid.
@@ -123,12 +123,11 @@ func (q Qrels) check(name string) error {
 // judgement cuts a line of qrels; query is "" for a comment.
 func judgement(l line) (query, doc, grade string, err error) {
 	text := string(l.text)
-	if strings.HasPrefix(text, "#") {
-		return "", "", "", nil
-	}
 	// BEIR ids may hold spaces, so three fields between tabs come first.
 	if f := strings.Split(text, "\t"); len(f) == 3 {
 		query, doc, grade = strings.TrimSpace(f[0]), strings.TrimSpace(f[1]), strings.TrimSpace(f[2])
+	} else if strings.HasPrefix(text, "#") {
+		return "", "", "", nil
 	} else if f := strings.Fields(text); len(f) == 4 {
 		query, doc, grade = f[0], f[2], f[3]
 	} else {
@@ -169,11 +168,15 @@ func WriteQrels(w io.Writer, qrels Qrels) error {
 	return out.Flush()
 }
 
-// trecIDs says which of ids cannot stand in a TREC file.
+// trecIDs says which of ids cannot stand in a TREC file, the first of them at
+// the start of a line.
 func trecIDs(ids ...string) error {
-	for _, id := range ids {
-		if len(bytes.Fields([]byte(id))) != 1 || strings.TrimSpace(id) != id || strings.ContainsRune(id, 0) {
+	for i, id := range ids {
+		if fields := strings.Fields(id); len(fields) != 1 || fields[0] != id || strings.ContainsRune(id, 0) {
 			return store.Invalid("id", "%q is empty or has white space in it and cannot stand in a TREC file", id)
+		}
+		if i == 0 && strings.HasPrefix(strings.TrimPrefix(id, byteOrderMark), "#") {
+			return store.Invalid("id", "%q would begin a comment in a TREC file", id)
 		}
 	}
 	return nil

@@ -179,17 +179,11 @@ func TestRunByPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids := func(ranking []eval.Scored) string {
-		var all []string
-		for _, s := range ranking {
-			all = append(all, s.ID)
-		}
-		return strings.Join(all, " ")
-	}
-	if got := ids(res.Asked[0].Ranking); got != "A#p1 A#p2 A#p3 A#p4" {
+	found := ids(res.Run())
+	if got := strings.Join(found["q1"], " "); got != "A#p1 A#p2 A#p3 A#p4" {
 		t.Errorf("q1: %s", got)
 	}
-	if got := ids(res.Asked[1].Ranking); !strings.HasPrefix(got, "A#p9 B#p2 C#p5 C#p6 ") || !strings.HasSuffix(got, " C#p68") {
+	if got := strings.Join(found["q2"], " "); !strings.HasPrefix(got, "A#p9 B#p2 C#p5 C#p6 ") || !strings.HasSuffix(got, " C#p68") {
 		t.Errorf("q2: %s", got)
 	}
 	s := res.Summary()

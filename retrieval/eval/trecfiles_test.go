@@ -24,6 +24,9 @@ func TestReadQrelsInBothFormats(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("BEIR: %s", diff)
 	}
+	if got, err := eval.ReadQrels(strings.NewReader("#q1\td1\t1"), "test.tsv"); err != nil || got["#q1"]["d1"] != 1 {
+		t.Errorf("a BEIR query id that begins with #: %v, %v", got, err)
+	}
 	trec := "# a comment\nq1 0 d1 1\nq1\t0\td2\t0\nq2 Q0 d3 -1\n"
 	got, err = eval.ReadQrels(strings.NewReader(trec), "qrels")
 	if err != nil {
@@ -116,6 +119,7 @@ func TestWriteRunRejects(t *testing.T) {
 	for name, err := range map[string]error{
 		"space in id":    eval.WriteRun(&bytes.Buffer{}, eval.Run{"q": {{ID: "a b"}}}, "t"),
 		"space in query": eval.WriteRun(&bytes.Buffer{}, eval.Run{"q ": {{ID: "a"}}}, "t"),
+		"comment":        eval.WriteRun(&bytes.Buffer{}, eval.Run{"#q": {{ID: "a"}}}, "t"),
 		"empty tag":      eval.WriteRun(&bytes.Buffer{}, eval.Run{"q": {{ID: "a"}}}, ""),
 		"NaN":            eval.WriteRun(&bytes.Buffer{}, eval.Run{"q": {{ID: "a", Score: math.NaN()}}}, "t"),
 		"infinite":       eval.WriteRun(&bytes.Buffer{}, eval.Run{"q": {{ID: "a", Score: math.Inf(-1)}}}, "t"),
@@ -189,4 +193,70 @@ func TestFolding(t *testing.T) {
 	if diff := cmp.Diff([]string{"a#p2", "c"}, qrels.Relevant("q")); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// What can be read as a run can be written, unless an id or score cannot stand
+// in a file, and reads the same way again.
+func FuzzReadRun(f *testing.F) {
+	f.Add([]byte("q1 Q0 d1 1 0.5 tag\nq1 Q0 d2 2 1e-3 tag\n# x\n\nq2 Q0 d1 1 -7 tag"))
+	f.Add([]byte("\xef\xbb\xbf#q Q0 d 1 1e40 t\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		run, err := eval.ReadRun(bytes.NewReader(data), "run")
+		if err != nil {
+			if !errors.Is(err, store.ErrInvalid) {
+				t.Fatalf("%v is no ErrInvalid", err)
+			}
+			return
+		}
+		var out bytes.Buffer
+		if err := eval.WriteRun(&out, run, "t"); err != nil {
+			if !errors.Is(err, store.ErrInvalid) {
+				t.Fatalf("%v is no ErrInvalid", err)
+			}
+			return
+		}
+		back, err := eval.ReadRun(&out, "back")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(ids(run), ids(back)); diff != "" {
+			t.Fatal(diff)
+		}
+	})
+}
+
+// ids drops the scores of a run.
+func ids(run eval.Run) map[string][]string {
+	all := map[string][]string{}
+	for query, ranking := range run {
+		for _, s := range ranking {
+			all[query] = append(all[query], s.ID)
+		}
+	}
+	return all
+}
+
+func FuzzReadQrels(f *testing.F) {
+	f.Add([]byte("query-id\tcorpus-id\tscore\nq1\td 1\t1\n"))
+	f.Add([]byte("# x\nq1 0 d1 1\nq1 0 d2 -1"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		qrels, err := eval.ReadQrels(bytes.NewReader(data), "qrels")
+		if err != nil {
+			if !errors.Is(err, store.ErrInvalid) {
+				t.Fatalf("%v is no ErrInvalid", err)
+			}
+			return
+		}
+		var out bytes.Buffer
+		if err := eval.WriteQrels(&out, qrels); err != nil {
+			return // an id with white space, which TREC files cannot hold
+		}
+		back, err := eval.ReadQrels(&out, "back")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(qrels, back); diff != "" {
+			t.Fatal(diff)
+		}
+	})
 }
