@@ -1,0 +1,199 @@
+package storetest
+
+import (
+	"math"
+	"sync"
+	"testing"
+
+	"ragagent/store"
+)
+
+func testDocuments(t *testing.T, open func(t *testing.T) Records) {
+	t.Run("add and find", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		f.addKnowledgeBase("kb_2")
+		want := sampleDocument("kb_1", 1)
+		job := sampleJob(want, 1)
+		doc, storedJob, duplicate, err := f.AddDocument(f.ctx, want, job)
+		f.must(err)
+		f.equal("duplicate", false, duplicate)
+		f.equal("returned document", want, doc)
+		f.equal("returned job", job, storedJob)
+		f.equal("stored document", want, f.document(want.ID))
+		f.equal("stored job", job, f.job(job.ID))
+		inKB, err := f.Document(f.ctx, "kb_1", want.ID)
+		f.must(err)
+		f.equal("found in its knowledge base", want, inKB)
+		_, err = f.Document(f.ctx, "kb_2", want.ID)
+		f.wantErr(err, store.ErrNotFound)
+		_, err = f.Document(f.ctx, "", "doc_none")
+		f.wantErr(err, store.ErrNotFound)
+	})
+	t.Run("what cannot be added leaves nothing", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		f.queue("kb_1", 1)
+		bad := func(want error, change func(*store.Document, *store.Job)) {
+			t.Helper()
+			doc := sampleDocument("kb_1", 2)
+			job := sampleJob(doc, 2)
+			change(&doc, &job)
+			_, _, _, err := f.AddDocument(f.ctx, doc, job)
+			f.wantErr(err, want)
+		}
+		bad(store.ErrNotFound, func(d *store.Document, j *store.Job) { d.KnowledgeBaseID = "kb_2"; j.KnowledgeBaseID = "kb_2" })
+		bad(store.ErrConflict, func(_ *store.Document, j *store.Job) { j.ID = "job_0001" })
+		bad(store.ErrConflict, func(d *store.Document, _ *store.Job) { d.ID = "doc_0001" })
+		bad(store.ErrInvalid, func(d *store.Document, _ *store.Job) { d.Metadata = store.Metadata{"n": 1} })
+		bad(store.ErrInvalid, func(d *store.Document, _ *store.Job) { d.Metadata = store.Metadata{"n": math.NaN()} })
+		bad(store.ErrInvalid, func(d *store.Document, _ *store.Job) { d.Metadata = store.Metadata{"": "x"} })
+		bad(store.ErrInvalid, func(d *store.Document, _ *store.Job) { d.Name = "" })
+		bad(store.ErrInvalid, func(_ *store.Document, j *store.Job) { j.Revision = 0 })
+		docs, err := f.Documents(f.ctx, "kb_1", store.Page{})
+		f.must(err)
+		f.equal("documents", []string{"doc_0001"}, ids(docs, func(d store.Document) string { return d.ID }))
+		f.equal("counted", 1, f.knowledgeBase("kb_1").DocumentCount)
+	})
+	t.Run("the same bytes are one document", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		f.addKnowledgeBase("kb_2")
+		first, firstJob := f.finish("kb_1", 1, 2)
+		again := sampleDocument("kb_1", 2)
+		again.SHA256 = first.SHA256
+		doc, job, duplicate, err := f.AddDocument(f.ctx, again, sampleJob(again, 2))
+		f.must(err)
+		f.equal("duplicate", true, duplicate)
+		f.equal("its document", first, doc)
+		f.equal("its job", firstJob, job)
+		_, err = f.Document(f.ctx, "", again.ID)
+		f.wantErr(err, store.ErrNotFound)
+		_, err = f.Job(f.ctx, "job_0002")
+		f.wantErr(err, store.ErrNotFound)
+
+		again.KnowledgeBaseID = "kb_2"
+		_, _, duplicate, err = f.AddDocument(f.ctx, again, sampleJob(again, 2))
+		f.must(err)
+		f.equal("duplicate in another knowledge base", false, duplicate)
+
+		// Whatever became of it, it is the same document.
+		_, failed := f.queue("kb_1", 3)
+		f.must(f.Fail(f.ctx, failed.ID, "no text found"))
+		third := sampleDocument("kb_1", 4)
+		third.SHA256 = hash(3)
+		doc, job, duplicate, err = f.AddDocument(f.ctx, third, sampleJob(third, 4))
+		f.must(err)
+		f.equal("duplicate of a failed one", true, duplicate)
+		f.equal("the failed one", f.document("doc_0003"), doc)
+		f.equal("its failed job", f.job(failed.ID), job)
+
+		_, err = f.DeleteDocument(f.ctx, "kb_1", "doc_0003")
+		f.must(err)
+		_, _, duplicate, err = f.AddDocument(f.ctx, third, sampleJob(third, 4))
+		f.must(err)
+		f.equal("duplicate of a deleted one", false, duplicate)
+	})
+	t.Run("many adding the same bytes at once add one", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		const n = 32
+		type outcome struct {
+			doc, job  string
+			duplicate bool
+		}
+		got := make([]outcome, n)
+		var wg sync.WaitGroup
+		for i := range n {
+			wg.Go(func() {
+				doc := sampleDocument("kb_1", i)
+				doc.SHA256 = hash(7)
+				stored, job, duplicate, err := f.AddDocument(f.ctx, doc, sampleJob(doc, i))
+				if err != nil {
+					t.Error(err)
+				}
+				got[i] = outcome{stored.ID, job.ID, duplicate}
+			})
+		}
+		wg.Wait()
+		docs, err := f.Documents(f.ctx, "kb_1", store.Page{})
+		f.must(err)
+		if len(docs) != 1 {
+			t.Fatalf("%d documents, want 1", len(docs))
+		}
+		added := 0
+		for i, o := range got {
+			if o.doc != docs[0].ID || o.job != "job_"+docs[0].ID[4:] {
+				t.Errorf("caller %d got document %s and job %s, want %s", i, o.doc, o.job, docs[0].ID)
+			}
+			if !o.duplicate {
+				added++
+			}
+		}
+		f.equal("callers told that theirs was added", 1, added)
+		counts, err := f.CountJobs(f.ctx)
+		f.must(err)
+		f.equal("jobs", map[store.Status]int{store.StatusQueued: 1}, counts)
+	})
+	t.Run("parsed", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, _ := f.start("kb_1", 1)
+		was := f.document(doc.ID)
+		change := parsed(doc)
+		change.Metadata = store.Metadata{"author": "Lovelace"}
+		change.Name, change.Bytes, change.Status, change.SHA256 = "ignored", 1, store.StatusReady, hash(99)
+		f.must(f.SetParsed(f.ctx, change))
+		want := was
+		want.Title, want.MIME, want.TextSHA256, want.TextBytes = change.Title, change.MIME, change.TextSHA256, change.TextBytes
+		want.Pages, want.Warnings, want.Metadata = change.Pages, change.Warnings, change.Metadata
+		got := f.document(doc.ID)
+		want.UpdatedAt = got.UpdatedAt
+		f.equal("parsed document", want, got)
+		if !got.UpdatedAt.After(was.CreatedAt) {
+			t.Errorf("updated at %v, not after %v", got.UpdatedAt, was.CreatedAt)
+		}
+		change.ID = "doc_none"
+		f.wantErr(f.SetParsed(f.ctx, change), store.ErrNotFound)
+	})
+	t.Run("delete", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		f.addKnowledgeBase("kb_2")
+		doc, job := f.finish("kb_1", 1, 5)
+		kept, _ := f.finish("kb_1", 2, 2)
+		_, err := f.DeleteDocument(f.ctx, "kb_2", doc.ID)
+		f.wantErr(err, store.ErrNotFound)
+		was, err := f.DeleteDocument(f.ctx, "kb_1", doc.ID)
+		f.must(err)
+		f.equal("what it was", doc, was)
+		_, err = f.DeleteDocument(f.ctx, "kb_1", doc.ID)
+		f.wantErr(err, store.ErrNotFound)
+		_, err = f.Job(f.ctx, job.ID)
+		f.wantErr(err, store.ErrNotFound)
+		f.equal("visible chunks", sampleChunks(kept, 1, 0, 2), f.visible("kb_1", ""))
+		n, last, err := f.ChunkJournal(f.ctx, doc.ID, 1)
+		f.must(err)
+		f.equal("journal", [2]any{0, ""}, [2]any{n, last})
+	})
+	t.Run("blobs in use", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, _ := f.finish("kb_1", 1, 1)
+		f.queue("kb_1", 2)
+		for hash, want := range map[string]bool{
+			doc.SHA256: true, doc.TextSHA256: true, hash(2): true, hash(3): false, "": false, "%": false,
+		} {
+			used, err := f.BlobInUse(f.ctx, hash)
+			f.must(err)
+			f.equal("use of "+hash, want, used)
+		}
+		_, err := f.DeleteDocument(f.ctx, "", doc.ID)
+		f.must(err)
+		for _, hash := range []string{doc.SHA256, doc.TextSHA256} {
+			used, err := f.BlobInUse(f.ctx, hash)
+			f.must(err)
+			f.equal("use after delete of "+hash, false, used)
+		}
+	})
+}

@@ -1,0 +1,251 @@
+package storetest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"ragagent/store"
+)
+
+func testLease(t *testing.T, open func(t *testing.T) Records) {
+	t.Run("oldest first", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		_, err := f.Lease(f.ctx, at(10), time.Minute)
+		f.wantErr(err, store.ErrNotFound)
+		for _, n := range []int{2, 1, 3} {
+			f.queue("kb_1", n)
+		}
+		want := sampleJob(sampleDocument("kb_1", 1), 1)
+		want.Status, want.Attempts = store.StatusRunning, 1
+		want.StartedAt, want.UpdatedAt, want.LeaseUntil = at(10), at(10), at(12)
+		job, err := f.Lease(f.ctx, at(10), 2*time.Minute)
+		f.must(err)
+		f.equal("leased", want, job)
+		f.equal("stored", want, f.job(job.ID))
+		f.equal("its document", store.StatusRunning, f.document("doc_0001").Status)
+		f.equal("the next document", store.StatusQueued, f.document("doc_0002").Status)
+		for _, id := range []string{"job_0002", "job_0003"} {
+			job, err := f.Lease(f.ctx, at(11), time.Hour)
+			f.must(err)
+			f.equal("next", id, job.ID)
+		}
+		_, err = f.Lease(f.ctx, at(11), time.Hour)
+		f.wantErr(err, store.ErrNotFound)
+	})
+	t.Run("an expired lease can be taken", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		_, job := f.start("kb_1", 1) // until at(11)
+		f.queue("kb_1", 2)
+		second, err := f.Lease(f.ctx, at(11).Add(-time.Nanosecond), time.Hour)
+		f.must(err)
+		f.equal("not yet", "job_0002", second.ID)
+		again, err := f.Lease(f.ctx, at(11), time.Minute)
+		f.must(err)
+		f.equal("taken", job.ID, again.ID)
+		f.equal("attempts", 2, again.Attempts)
+		f.equal("started", at(11), again.StartedAt)
+	})
+	t.Run("one job, one worker", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		const jobs, workers = 40, 8
+		for n := range jobs {
+			f.queue("kb_1", n)
+		}
+		var mu sync.Mutex
+		leased := map[string]int{}
+		var wg sync.WaitGroup
+		for range workers {
+			wg.Go(func() {
+				for {
+					job, err := f.Lease(f.ctx, at(10), time.Hour)
+					if err != nil {
+						f.wantErr(err, store.ErrNotFound)
+						return
+					}
+					mu.Lock()
+					leased[job.ID]++
+					mu.Unlock()
+				}
+			})
+		}
+		wg.Wait()
+		want := map[string]int{}
+		for n := range jobs {
+			want[fmt.Sprintf("job_%04d", n)] = 1
+		}
+		f.equal("times leased", want, leased)
+	})
+	t.Run("heartbeat", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, job := f.start("kb_1", 1)
+		progress := store.Progress{Stage: store.StageChunk, Done: 3, Total: 9}
+		f.must(f.Heartbeat(f.ctx, job.ID, at(30), progress))
+		got := f.job(job.ID)
+		f.equal("progress", progress, got.Progress)
+		f.equal("lease", at(30), got.LeaseUntil)
+		_, err := f.Lease(f.ctx, at(29), time.Minute)
+		f.wantErr(err, store.ErrNotFound)
+
+		_, queued := f.queue("kb_1", 2)
+		f.wantErr(f.Heartbeat(f.ctx, queued.ID, at(30), progress), store.ErrConflict)
+		_, err = f.CancelJob(f.ctx, job.ID)
+		f.must(err)
+		f.wantErr(f.Heartbeat(f.ctx, job.ID, at(30), progress), store.ErrConflict)
+		_, err = f.DeleteDocument(f.ctx, "", doc.ID)
+		f.must(err)
+		f.wantErr(f.Heartbeat(f.ctx, job.ID, at(30), progress), store.ErrConflict)
+	})
+	t.Run("requeue", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, job := f.start("kb_1", 1)
+		all := sampleChunks(doc, 1, 0, 3)
+		f.must(f.PutChunks(f.ctx, job.ID, all, store.Progress{Stage: store.StageEmbed, Done: 3, Total: 9}))
+		f.must(f.Requeue(f.ctx, job.ID))
+		got := f.job(job.ID)
+		f.equal("status", store.StatusQueued, got.Status)
+		f.equal("attempts", 0, got.Attempts)
+		f.equal("lease", time.Time{}, got.LeaseUntil)
+		f.equal("document", store.StatusQueued, f.document(doc.ID).Status)
+		n, _, err := f.ChunkJournal(f.ctx, doc.ID, 1)
+		f.must(err)
+		f.equal("journal kept", 3, n)
+		f.must(f.Requeue(f.ctx, job.ID)) // queued already
+		f.equal("attempts still", 0, f.job(job.ID).Attempts)
+		f.must(f.Requeue(f.ctx, "job_none"))
+		again, err := f.Lease(f.ctx, at(12), time.Minute)
+		f.must(err)
+		f.equal("leased again", job.ID, again.ID)
+		f.must(f.Fail(f.ctx, job.ID, "broken"))
+		f.must(f.Requeue(f.ctx, job.ID))
+		f.equal("an ended job stays", store.StatusFailed, f.job(job.ID).Status)
+		f.equal("and its document", store.StatusFailed, f.document(doc.ID).Status)
+	})
+	t.Run("requeue all", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		f.finish("kb_1", 1, 1)
+		f.start("kb_1", 2)
+		f.start("kb_1", 3)
+		f.queue("kb_1", 4)
+		n, err := f.RequeueAll(f.ctx)
+		f.must(err)
+		f.equal("given back", 2, n)
+		counts, err := f.CountJobs(f.ctx)
+		f.must(err)
+		f.equal("counts", map[store.Status]int{store.StatusReady: 1, store.StatusQueued: 3}, counts)
+		f.equal("the crash counts as an attempt", 1, f.job("job_0002").Attempts)
+		f.equal("document", store.StatusQueued, f.document("doc_0003").Status)
+		f.equal("the ready one", store.StatusReady, f.document("doc_0001").Status)
+		n, err = f.RequeueAll(f.ctx)
+		f.must(err)
+		f.equal("nothing is left to give back", 0, n)
+	})
+}
+
+func testJobs(t *testing.T, open func(t *testing.T) Records) {
+	t.Run("fail", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, job := f.start("kb_1", 1)
+		f.must(f.PutChunks(f.ctx, job.ID, sampleChunks(doc, 1, 0, 4), store.Progress{}))
+		f.must(f.Fail(f.ctx, job.ID, "no text found"))
+		got := f.job(job.ID)
+		f.equal("job", [2]any{store.StatusFailed, "no text found"}, [2]any{got.Status, got.Error})
+		stored := f.document(doc.ID)
+		f.equal("document", [2]any{store.StatusFailed, "no text found"}, [2]any{stored.Status, stored.Error})
+		n, _, err := f.ChunkJournal(f.ctx, doc.ID, 1)
+		f.must(err)
+		f.equal("chunks left", 0, n)
+		f.wantErr(f.Fail(f.ctx, job.ID, "again"), store.ErrConflict)
+		f.wantErr(f.Fail(f.ctx, "job_none", "again"), store.ErrNotFound)
+		_, queued := f.queue("kb_1", 2)
+		f.must(f.Fail(f.ctx, queued.ID, "too many attempts"))
+		f.equal("a queued one", store.StatusFailed, f.document("doc_0002").Status)
+	})
+	t.Run("what failed is not found", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, job := f.start("kb_1", 1)
+		f.must(f.Publish(f.ctx, job.ID, parsed(doc), sampleChunks(doc, 1, 0, 4)))
+		f.must(f.Fail(f.ctx, job.ID, "the index is full"))
+		f.equal("visible", 0, len(f.visible("kb_1", "")))
+		stored := f.document(doc.ID)
+		f.equal("revision and chunks", [2]int{0, 0}, [2]int{stored.Revision, stored.ChunkCount})
+	})
+	t.Run("cancel", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, job := f.start("kb_1", 1)
+		f.must(f.PutChunks(f.ctx, job.ID, sampleChunks(doc, 1, 0, 4), store.Progress{}))
+		got, err := f.CancelJob(f.ctx, job.ID)
+		f.must(err)
+		f.equal("status", store.StatusCancelled, got.Status)
+		f.equal("stored", f.job(job.ID), got)
+		f.equal("document", store.StatusCancelled, f.document(doc.ID).Status)
+		n, _, err := f.ChunkJournal(f.ctx, doc.ID, 1)
+		f.must(err)
+		f.equal("chunks left", 0, n)
+		_, err = f.CancelJob(f.ctx, job.ID)
+		f.wantErr(err, store.ErrConflict)
+		_, err = f.CancelJob(f.ctx, "job_none")
+		f.wantErr(err, store.ErrNotFound)
+		_, done := f.finish("kb_1", 2, 1)
+		_, err = f.CancelJob(f.ctx, done.ID)
+		f.wantErr(err, store.ErrConflict)
+		f.equal("the ready document", store.StatusReady, f.document("doc_0002").Status)
+		_, err = f.Lease(f.ctx, at(60), time.Minute)
+		f.wantErr(err, store.ErrNotFound)
+	})
+	t.Run("retry", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, job := f.start("kb_1", 1)
+		_, err := f.RetryJob(f.ctx, job.ID)
+		f.wantErr(err, store.ErrConflict)
+		f.must(f.Fail(f.ctx, job.ID, "broken"))
+		again, err := f.RetryJob(f.ctx, job.ID)
+		f.must(err)
+		f.equal("stored", f.job(job.ID), again)
+		want := sampleJob(doc, 1)
+		want.UpdatedAt = again.UpdatedAt
+		f.equal("as if new", want, again)
+		stored := f.document(doc.ID)
+		f.equal("document", [2]any{store.StatusQueued, ""}, [2]any{stored.Status, stored.Error})
+		leased, err := f.Lease(f.ctx, at(20), time.Minute)
+		f.must(err)
+		f.equal("leased", job.ID, leased.ID)
+		_, err = f.CancelJob(f.ctx, job.ID)
+		f.must(err)
+		_, err = f.RetryJob(f.ctx, job.ID)
+		f.must(err)
+		_, err = f.RetryJob(f.ctx, "job_none")
+		f.wantErr(err, store.ErrNotFound)
+	})
+	t.Run("list and count", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		f.finish("kb_1", 1, 1)
+		_, failed := f.start("kb_1", 2)
+		f.must(f.Fail(f.ctx, failed.ID, "broken"))
+		f.finish("kb_1", 3, 1)
+		f.queue("kb_1", 4)
+		list := func(status store.Status) []string {
+			jobs, err := f.Jobs(f.ctx, status, store.Page{})
+			f.must(err)
+			return ids(jobs, func(j store.Job) string { return j.ID })
+		}
+		f.equal("all", []string{"job_0001", "job_0002", "job_0003", "job_0004"}, list(""))
+		f.equal("ready", []string{"job_0001", "job_0003"}, list(store.StatusReady))
+		f.equal("cancelled", 0, len(list(store.StatusCancelled)))
+		counts, err := f.CountJobs(f.ctx)
+		f.must(err)
+		f.equal("counts", map[store.Status]int{store.StatusReady: 2, store.StatusFailed: 1, store.StatusQueued: 1}, counts)
+	})
+}
