@@ -1,3 +1,5 @@
+//go:build !amd64 || purego
+
 package chromem
 
 func fastest() kernels { return portable() }

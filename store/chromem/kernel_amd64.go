@@ -1,0 +1,39 @@
+//go:build !purego
+
+package chromem
+
+import "golang.org/x/sys/cpu"
+
+// fastest returns the best kernels this machine can run.
+func fastest() kernels {
+	if cpu.X86.HasAVX2 {
+		return kernels{dots: dots256, dot: dot256}
+	}
+	return portable()
+}
+
+func dots256(dst []int32, codes []int8, query []int16) {
+	if len(dst) == 0 {
+		return
+	}
+	_ = codes[len(dst)*len(query)-1]
+	dotsAVX2(&dst[0], &codes[0], &query[0], len(dst), len(query))
+}
+
+func dot256(a, b []float32) float32 {
+	if len(a) == 0 {
+		return 0
+	}
+	_ = b[len(a)-1]
+	return dotAVX2(&a[0], &b[0], len(a))
+}
+
+// dotsAVX2 wants stride to be a multiple of 32, and more than 0.
+//
+//go:noescape
+func dotsAVX2(dst *int32, codes *int8, query *int16, rows, stride int)
+
+// dotAVX2 leaves out what is after the last multiple of 32.
+//
+//go:noescape
+func dotAVX2(a, b *float32, n int) float32

@@ -1,0 +1,156 @@
+//go:build !purego
+
+#include "textflag.h"
+
+// The order of additions is that of dotsGo and dotGo: integers do not care,
+// and floats are neither fused nor reordered.
+
+// func dotsAVX2(dst *int32, codes *int8, query *int16, rows, stride int)
+//
+// Four rows at a time share what is read of the query. Codes are widened to 16
+// bits; VPMADDWD multiplies and adds pairs in 32 bits, without saturation.
+// Memory is fetched 8 KiB ahead, in order: without that the four streams keep
+// the hardware from doing so, and a scan takes 2.3 times as long (100,000 x 384
+// on an EPYC: 2.5 ms; 1.1 ms is what reading the codes takes). Fetching past the
+// end is harmless.
+TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ codes+8(FP), SI
+	MOVQ query+16(FP), DX
+	MOVQ rows+24(FP), CX
+	MOVQ stride+32(FP), R8
+	LEAQ (R8)(R8*2), R9
+
+four:
+	CMPQ  CX, $4
+	JLT   one
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  SI, R10
+	MOVQ  DX, R11
+	MOVQ  R8, R12
+	LEAQ  8192(SI), R13
+
+fourStep:
+	PREFETCHT0 (R13)
+	PREFETCHT0 64(R13)
+	ADDQ       $128, R13
+	VMOVDQU    (R11), Y12
+	VMOVDQU    32(R11), Y13
+	VPMOVSXBW  (R10), Y4
+	VPMOVSXBW  16(R10), Y5
+	VPMOVSXBW  (R10)(R8*1), Y6
+	VPMOVSXBW  16(R10)(R8*1), Y7
+	VPMOVSXBW  (R10)(R8*2), Y8
+	VPMOVSXBW  16(R10)(R8*2), Y9
+	VPMOVSXBW  (R10)(R9*1), Y10
+	VPMOVSXBW  16(R10)(R9*1), Y11
+	VPMADDWD   Y12, Y4, Y4
+	VPMADDWD   Y13, Y5, Y5
+	VPMADDWD   Y12, Y6, Y6
+	VPMADDWD   Y13, Y7, Y7
+	VPMADDWD   Y12, Y8, Y8
+	VPMADDWD   Y13, Y9, Y9
+	VPMADDWD   Y12, Y10, Y10
+	VPMADDWD   Y13, Y11, Y11
+	VPADDD     Y4, Y0, Y0
+	VPADDD     Y6, Y1, Y1
+	VPADDD     Y8, Y2, Y2
+	VPADDD     Y10, Y3, Y3
+	VPADDD     Y5, Y0, Y0
+	VPADDD     Y7, Y1, Y1
+	VPADDD     Y9, Y2, Y2
+	VPADDD     Y11, Y3, Y3
+	ADDQ       $32, R10
+	ADDQ       $64, R11
+	SUBQ       $32, R12
+	JNZ        fourStep
+
+	VPHADDD      Y1, Y0, Y0
+	VPHADDD      Y3, Y2, Y2
+	VPHADDD      Y2, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD       X1, X0, X0
+	VMOVDQU      X0, (DI)
+	LEAQ         (SI)(R8*4), SI
+	ADDQ         $16, DI
+	SUBQ         $4, CX
+	JMP          four
+
+one:
+	TESTQ CX, CX
+	JZ    done
+	VPXOR Y0, Y0, Y0
+	MOVQ  DX, R11
+	MOVQ  R8, R12
+
+oneStep:
+	VPMOVSXBW (SI), Y4
+	VPMOVSXBW 16(SI), Y5
+	VPMADDWD  (R11), Y4, Y4
+	VPMADDWD  32(R11), Y5, Y5
+	VPADDD    Y4, Y0, Y0
+	VPADDD    Y5, Y0, Y0
+	ADDQ      $32, SI
+	ADDQ      $64, R11
+	SUBQ      $32, R12
+	JNZ       oneStep
+
+	VEXTRACTI128 $1, Y0, X1
+	VPADDD       X1, X0, X0
+	VPHADDD      X0, X0, X0
+	VPHADDD      X0, X0, X0
+	VMOVD        X0, (DI)
+	ADDQ         $4, DI
+	DECQ         CX
+	JMP          one
+
+done:
+	VZEROUPPER
+	RET
+
+// func dotAVX2(a, b *float32, n int) float32
+TEXT ·dotAVX2(SB), NOSPLIT, $0-28
+	MOVQ   a+0(FP), SI
+	MOVQ   b+8(FP), DX
+	MOVQ   n+16(FP), CX
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+
+step:
+	CMPQ    CX, $32
+	JLT     reduce
+	VMOVUPS (SI), Y4
+	VMOVUPS 32(SI), Y5
+	VMOVUPS 64(SI), Y6
+	VMOVUPS 96(SI), Y7
+	VMULPS  (DX), Y4, Y4
+	VMULPS  32(DX), Y5, Y5
+	VMULPS  64(DX), Y6, Y6
+	VMULPS  96(DX), Y7, Y7
+	VADDPS  Y4, Y0, Y0
+	VADDPS  Y5, Y1, Y1
+	VADDPS  Y6, Y2, Y2
+	VADDPS  Y7, Y3, Y3
+	ADDQ    $128, SI
+	ADDQ    $128, DX
+	SUBQ    $32, CX
+	JMP     step
+
+reduce:
+	VADDPS       Y1, Y0, Y0
+	VADDPS       Y3, Y2, Y2
+	VADDPS       Y2, Y0, Y0
+	VEXTRACTF128 $1, Y0, X1
+	VADDPS       X1, X0, X0
+	VMOVHLPS     X0, X0, X1
+	VADDPS       X1, X0, X0
+	VMOVSHDUP    X0, X1
+	VADDSS       X1, X0, X0
+	VZEROUPPER
+	MOVSS        X0, ret+24(FP)
+	RET
