@@ -257,3 +257,36 @@ test("a server that is away is told, and tried again", async () => {
   button("Try again").click();
   await vi.waitFor(() => expect(shown(".empty")).toContain("Answers come from your documents alone."));
 });
+
+test("more documents than one page are shown on demand", async () => {
+  const page = vi.fn((cursor: string | null) =>
+    cursor === "doc_1" ? { data: documents.slice(1), next_cursor: null } : { data: documents.slice(0, 1), next_cursor: "doc_1" },
+  );
+  const plainFetch = fetch;
+  vi.stubGlobal("fetch", async (url: string, init?: RequestInit) =>
+    url.includes("/kb_1/documents?")
+      ? new Response(JSON.stringify(page(new URL(url, "http://x").searchParams.get("cursor"))))
+      : plainFetch(url, init),
+  );
+  open("#/knowledge/kb_1");
+  await vi.waitFor(() => expect(button("Show more")).toBeDefined());
+  expect(document.querySelectorAll("tbody tr")).toHaveLength(1);
+  button("Show more").click();
+  await vi.waitFor(() => expect(document.querySelectorAll("tbody tr")).toHaveLength(2));
+  expect(button("Show more")).toBeUndefined();
+});
+
+test("Enter that ends the choice of a word, or comes with Shift, does not send", async () => {
+  open();
+  await vi.waitFor(() => expect(find<HTMLTextAreaElement>("textarea").placeholder).toBe("Ask a question"));
+  const field = find<HTMLTextAreaElement>("textarea");
+  field.value = "検索";
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true }));
+  field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", shiftKey: true, bubbles: true }));
+  flushSync();
+  expect(field.value).toBe("検索");
+  expect(asked).toEqual([]);
+  field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+  await vi.waitFor(() => expect(asked).toHaveLength(1));
+});
