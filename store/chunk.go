@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"iter"
 )
@@ -39,29 +38,35 @@ type Chunk struct {
 
 // ChunkID returns the id of a chunk: the same document, revision, place and
 // text always give the same id, so that work which is done again after a crash
-// meets what it left behind.
+// meets what it left behind. The ids of a revision share their beginning and
+// sort by ordinal: an index over them grows in one place, where wholly random
+// ones would dirty a page for every chunk.
 func ChunkID(documentID string, revision, ordinal int, text string) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%d\x00%d\x00%s", documentID, revision, ordinal, text)
-	return "chk_" + hex.EncodeToString(h.Sum(nil)[:16])
+	owner := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", documentID, revision))
+	content := sha256.Sum256([]byte(text))
+	return fmt.Sprintf("chk_%x%06x%x", owner[:8], ordinal, content[:5])
 }
 
 // Chunks keeps chunks. All methods may be called concurrently.
 type Chunks interface {
 	// PutChunks stores the next chunks of a revision that is not visible yet,
 	// and the job's progress, in one durable transaction. Chunks that are
-	// there already are left as they are. ErrNotFound if the document is gone,
-	// ErrConflict if the job is no longer running.
+	// there already are left as they are. ErrNotFound if the document is gone;
+	// ErrConflict if the job is no longer running, the revision is visible, or
+	// a chunk is there with another id (ClearJournal, then begin again);
+	// ErrInvalid if they leave a gap or do not belong to the job.
 	PutChunks(ctx context.Context, jobID string, chunks []Chunk, progress Progress) error
 	// ChunkJournal returns how many chunks of a revision are stored, counted
 	// from ordinal 0 without gaps, and the id of the last of them.
 	ChunkJournal(ctx context.Context, documentID string, revision int) (n int, lastID string, err error)
 	// ClearJournal removes the stored chunks of a revision that is not visible.
+	// ErrNotFound; ErrConflict if the revision is visible.
 	ClearJournal(ctx context.Context, documentID string, revision int) error
 	// Publish makes a revision visible in one durable transaction: the
 	// document shows this revision, chunks of other revisions are removed, the
-	// job goes on in StageIndex. chunks are stored first, as by PutChunks: a
-	// small document needs one transaction only. Neither the document nor the
+	// job goes on in StageIndex. chunks are stored first, as by PutChunks, and
+	// what parsing found is recorded, as by SetParsed: a small document needs
+	// one transaction only. Once more does no harm. Neither the document nor the
 	// job is ready yet: Jobs.Finish says so once the search indexes have
 	// followed, so that whoever sees "ready" also finds the text. ErrNotFound
 	// if the document is gone, ErrConflict if the job is no longer running.

@@ -51,8 +51,9 @@ type Conversations interface {
 	Conversation(ctx context.Context, id string) (Conversation, error)
 	// Conversations lists them.
 	Conversations(ctx context.Context, page Page) ([]Conversation, error)
-	// Messages lists those of a conversation, oldest first. With a Page.After
-	// of "" and Limit n, these are the first n.
+	// Messages lists those of a conversation, oldest first: in the order they
+	// were stored, whatever their ids. With a Page.After of "" and Limit n,
+	// these are the first n.
 	Messages(ctx context.Context, conversationID string, page Page) ([]Message, error)
 	// LastMessages returns the latest n messages, oldest first.
 	LastMessages(ctx context.Context, conversationID string, n int) ([]Message, error)

@@ -59,19 +59,23 @@ type Jobs interface {
 	Requeue(ctx context.Context, id string) error
 	// RequeueAll gives every running job back: called once at start, when the
 	// process that held the leases is known to be gone. It returns how many.
+	// Their attempts stay counted: it may be one of them that ended it.
 	RequeueAll(ctx context.Context) (int, error)
 	// Finish ends a running job and its document as ready. ErrConflict if the
-	// job is no longer running, ErrNotFound if it is gone.
+	// job is no longer running or nothing was published, ErrNotFound if it is
+	// gone.
 	Finish(ctx context.Context, id string) error
 	// Fail ends a running or queued job and its document with a reason, and
-	// removes the invisible chunks of the revision it was making. ErrNotFound;
-	// ErrConflict if it has ended.
+	// removes the chunks of the revision it was making, even if that was
+	// published: what failed is not found. ErrNotFound; ErrConflict if it has
+	// ended.
 	Fail(ctx context.Context, id, reason string) error
 	// CancelJob ends a queued or running job and its document as cancelled,
-	// and removes its invisible chunks. ErrNotFound; ErrConflict if it has ended.
+	// and removes its chunks, as Fail does. ErrNotFound; ErrConflict if it has
+	// ended.
 	CancelJob(ctx context.Context, id string) (Job, error)
-	// RetryJob queues a failed or cancelled job and its document again.
-	// ErrNotFound; ErrConflict if it is in another state.
+	// RetryJob queues a failed or cancelled job and its document again; its
+	// attempts are counted from 0. ErrNotFound; ErrConflict if it is in another state.
 	RetryJob(ctx context.Context, id string) (Job, error)
 	// Job returns one. ErrNotFound.
 	Job(ctx context.Context, id string) (Job, error)

@@ -51,8 +51,9 @@ type KnowledgeBases interface {
 	KnowledgeBase(ctx context.Context, idOrName string) (KnowledgeBase, error)
 	// KnowledgeBases lists them.
 	KnowledgeBases(ctx context.Context, page Page) ([]KnowledgeBase, error)
-	// UpdateKnowledgeBase replaces name, description and settings. ErrNotFound,
-	// ErrConflict if the new name is taken.
+	// UpdateKnowledgeBase replaces name, description and settings; the embedder
+	// and its fingerprint stay those of the vectors. ErrNotFound, ErrConflict
+	// if the new name is taken.
 	UpdateKnowledgeBase(ctx context.Context, kb KnowledgeBase) error
 	// DeleteKnowledgeBase removes it with its documents, chunks and jobs in one
 	// transaction. ErrNotFound. Blobs are removed by whoever keeps them.
