@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -25,11 +26,15 @@ import (
 //	floor      a search takes so many times as long as reading the codes
 //	same       of the ten ids, how many chromem-go's query found as well
 //	rescored   rows scored from their exact vectors
+//	B/vector   memory of an entry: vector, codes, id, table, chromem-go's document
 func BenchmarkAgainstChromem(b *testing.B) {
 	for _, size := range []struct{ rows, dim int }{{10_000, 256}, {10_000, 384}, {100_000, 256}, {100_000, 384}, {100_000, 768}} {
 		b.Run(fmt.Sprintf("%dx%d", size.rows, size.dim), func(b *testing.B) {
+			before := heap()
 			x, queries := clusteredIndex(b, size.rows, size.dim)
+			memory := heap() - before
 			compareWithChromem(b, x, queries)
+			b.ReportMetric(float64(memory)/float64(size.rows), "B/vector")
 		})
 	}
 }
@@ -94,6 +99,14 @@ func clusteredIndex(b *testing.B, rows, dim int) (*Index, [][]float32) {
 		return vectors
 	}
 	return newTestIndex(b, Config{}, fastest(), dim, entriesOf(draw(rows))), draw(64)
+}
+
+// heap returns the bytes of what is reachable.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 func compareWithChromem(b *testing.B, x *Index, queries [][]float32) {
