@@ -1,0 +1,178 @@
+package lexical
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"math"
+
+	"ragagent/retrieval/analysis"
+)
+
+// Bounds of links by title.
+const (
+	linkSources  = 10 // the best chunks, which others may be tied to
+	maxSharing   = 3  // chunks that may share a title that links
+	maxLinks     = 50 // of one chunk; one with more is a list, which ties nothing
+	minLoneTitle = 4  // letters of a title of one word
+	// mentionWeight is the part of a link's weight that being named by a good
+	// chunk counts by itself.
+	mentionWeight = .2
+)
+
+// link is a tie between a good chunk and another one.
+type link struct {
+	from, to int
+	mention  bool // from's text names to's title; else the other way round
+}
+
+// addLinks hands evidence on along titles. With a one of the best chunks, b
+// any other, and one's text naming the other's title,
+//
+//	w   = evidence(a)/evidence(best) * maxidf(title)/maxidf
+//	res = share by idf of the question's terms that a lacks and b has
+//
+// b gains the most that any a gives: w res + .2 w if a names b, w res if b
+// names a. title is the one that is named.
+func (r *Reranker) addLinks(q *question, passages []passage) {
+	if len(passages) == 0 || passages[0].evidence <= 0 || q.total == 0 {
+		return
+	}
+	rarity := r.titleRarity(q, passages)
+	gains := make([]float64, len(passages))
+	for from := range passages[:min(linkSources, len(passages))] {
+		links := linksOf(passages, from, rarity)
+		if len(links) > maxLinks {
+			continue
+		}
+		a := &passages[from]
+		strength := a.evidence / passages[0].evidence
+		for _, l := range links {
+			named := l.to
+			if !l.mention {
+				named = from
+			}
+			w := strength * rarity[named]
+			gain := w * q.missing(a, &passages[l.to])
+			if l.mention {
+				gain += mentionWeight * w
+			}
+			gains[l.to] = max(gains[l.to], gain)
+		}
+	}
+	for i, gain := range gains {
+		passages[i].add("linked by title", gain)
+	}
+}
+
+// missing returns the share, by idf, of the terms that a lacks and b has.
+func (q *question) missing(a, b *passage) float64 {
+	sum := 0.
+	for i, idf := range q.idf {
+		if !a.has[i] && b.has[i] {
+			sum += idf
+		}
+	}
+	return sum / q.total
+}
+
+// linksOf finds the ties of one chunk. rarity is 0 for titles that do not link.
+func linksOf(passages []passage, from int, rarity []float64) []link {
+	var links []link
+	a := &passages[from]
+	for to := range passages {
+		b := &passages[to]
+		if to == from || b.hit.Title == a.hit.Title {
+			continue
+		}
+		if rarity[to] > 0 && names(a.tokens, b.title) {
+			links = append(links, link{from, to, true})
+		}
+		if rarity[from] > 0 && names(b.tokens, a.title) {
+			links = append(links, link{from, to, false})
+		}
+	}
+	return links
+}
+
+// names says whether the words of a title stand side by side in a text.
+func names(tokens []analysis.Token, title []string) bool {
+	for i := 0; i+len(title) <= len(tokens); i++ {
+		if tokens[i].Term != title[0] {
+			continue
+		}
+		j := 1
+		for j < len(title) && tokens[i+j].Term == title[j] {
+			j++
+		}
+		if j == len(title) {
+			return true
+		}
+	}
+	return false
+}
+
+// titleRarity returns, for each passage whose title can link, the highest idf
+// of its words as a share of the highest there is; 0 for the others.
+func (r *Reranker) titleRarity(q *question, passages []passage) []float64 {
+	sharing := make(map[string]int)
+	for i := range passages {
+		sharing[passages[i].hit.Title]++
+	}
+	var terms []string
+	for i := range passages {
+		if linkable(&passages[i], sharing) {
+			terms = append(terms, passages[i].title...)
+		}
+	}
+	rarity := make([]float64, len(passages))
+	if len(terms) == 0 {
+		return rarity
+	}
+	const unknown = "\x00" // no text has this word
+	weights := r.statistics.TermWeights(q.collections, append(terms, unknown))
+	highest := rarestIDF(weights[len(terms)].IDF)
+	at := 0
+	for i := range passages {
+		if !linkable(&passages[i], sharing) {
+			continue
+		}
+		for range passages[i].title {
+			rarity[i] = max(rarity[i], min(weights[at].IDF/highest, 1))
+			at++
+		}
+	}
+	return rarity
+}
+
+// rarestIDF turns the idf of an unknown word, ln(1 + (n+.5)/.5), into that of
+// a word of one chunk, ln(1 + (n-.5)/1.5).
+func rarestIDF(unknown float64) float64 {
+	n := (math.Exp(unknown) - 2) / 2
+	return math.Log1p(max(n-.5, .5) / 1.5)
+}
+
+func linkable(p *passage, sharing map[string]int) bool {
+	switch {
+	case len(p.title) == 0 || sharing[p.hit.Title] > maxSharing:
+		return false
+	case len(p.title) == 1:
+		return utf8.RuneCountInString(strings.TrimSpace(titleName(p.hit.Title))) >= minLoneTitle
+	}
+	return true
+}
+
+// titleName is a title without the bracket that tells it from others of the
+// same name: "Mercury (planet)".
+func titleName(title string) string {
+	if i := strings.Index(title, " ("); i > 0 && strings.HasSuffix(title, ")") {
+		return title[:i]
+	}
+	return title
+}
+
+func startsUpper(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return unicode.IsUpper(r)
+}

@@ -1,0 +1,217 @@
+package bm25
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"ragagent/retrieval"
+	"ragagent/retrieval/analysis"
+)
+
+// match is a query evaluated in one snapshot of each of several collections.
+// It implements retrieval.LexicalMatch.
+type match struct {
+	parts   []part
+	snaps   []*snapshot
+	live    sizes // of all collections together
+	titles  int   // distinct titles, counted per collection
+	scratch *scratch
+
+	words    []queryWord
+	repaired [][2]string
+	stems    []termList // per distinct term of words
+	surface  []termList // per distinct unstemmed word
+	singles  []termList
+	pairs    []termList
+
+	most       float64 // what the known terms can give: the unit of Words
+	maxSurface float64
+}
+
+// part is one view of a snapshot with the sums of the query's scores.
+type part struct {
+	*view
+	snap  int
+	first retrieval.ChunkRef // of chunk 0
+	words []float64          // per chunk: weighted sum of all fields but surface
+	exact []float64          // per chunk: sum of unstemmed words
+	title []float64          // per title: BM25 of the title field
+	named []float64          // per title: title match
+}
+
+// termList is a term of a field with its postings in every part; dead chunks
+// are among them but do not count.
+type termList struct {
+	term     string
+	df       int
+	idf      float64
+	postings [][]posting // per part
+}
+
+// Search implements retrieval.LexicalIndex.
+func (x *Index) Search(ctx context.Context, collections []string, text string) (retrieval.LexicalMatch, error) {
+	m := newMatch(x.snapshots(collections))
+	m.analyse(x.analyzer, text)
+	steps := []func(){m.scoreStems, m.scoreTitleField, m.scorePairs, m.scoreTitleMatch, m.scoreSurface}
+	if analysis.HasCJK(text) {
+		steps = append(steps, func() { m.scoreSingles(text) })
+	}
+	for _, step := range steps {
+		if err := ctx.Err(); err != nil {
+			m.Release()
+			return nil, err
+		}
+		step()
+	}
+	return m, nil
+}
+
+// TermWeights implements retrieval.LexicalIndex.
+func (x *Index) TermWeights(collections []string, terms []string) []retrieval.TermWeight {
+	m := newMatch(x.snapshots(collections))
+	defer m.Release()
+	weights := make([]retrieval.TermWeight, len(terms))
+	for i, term := range terms {
+		list := m.stemList(term)
+		weights[i] = retrieval.TermWeight{Term: term, IDF: list.idf, DF: list.df}
+	}
+	return weights
+}
+
+func newMatch(snaps []*snapshot) *match {
+	m := &match{snaps: snaps, scratch: scratches.Get().(*scratch)}
+	floats, chunks := 0, 0
+	for i, s := range snaps {
+		m.live = m.live.plus(s.live)
+		m.titles += s.titles
+		for _, v := range s.views {
+			m.parts = append(m.parts, part{view: v, snap: i, first: retrieval.ChunkRef(chunks)})
+			chunks += v.chunks()
+			floats += 2*v.chunks() + 2*v.titles.count()
+		}
+	}
+	m.scratch.reserve(floats)
+	for i := range m.parts {
+		p := &m.parts[i]
+		p.words = m.scratch.zeros(p.chunks())
+		p.exact = m.scratch.zeros(p.chunks())
+		p.title = m.scratch.zeros(p.titles.count())
+		p.named = m.scratch.zeros(p.titles.count())
+	}
+	return m
+}
+
+// Release implements retrieval.LexicalMatch.
+func (m *match) Release() {
+	if m.scratch != nil {
+		scratches.Put(m.scratch)
+		m.scratch = nil
+		m.parts = nil
+	}
+}
+
+// Terms implements retrieval.LexicalMatch.
+func (m *match) Terms() []retrieval.TermWeight {
+	terms := make([]retrieval.TermWeight, len(m.stems))
+	for i, s := range m.stems {
+		terms[i] = retrieval.TermWeight{Term: s.term, IDF: s.idf, DF: s.df}
+	}
+	return terms
+}
+
+// Repaired implements retrieval.LexicalMatch.
+func (m *match) Repaired() [][2]string { return m.repaired }
+
+// Find implements retrieval.LexicalMatch.
+func (m *match) Find(id string) (retrieval.ChunkRef, bool) {
+	for i := range m.parts {
+		p := &m.parts[i]
+		if chunk := p.find(id); chunk >= 0 && p.alive(uint32(chunk)) {
+			return p.first + retrieval.ChunkRef(chunk), true
+		}
+	}
+	return retrieval.NoChunk, false
+}
+
+// at returns the part that holds a chunk, and its number there.
+func (m *match) at(ref retrieval.ChunkRef) (*part, int) {
+	i, found := slices.BinarySearchFunc(m.parts, ref, func(p part, ref retrieval.ChunkRef) int {
+		return cmp.Compare(p.first, ref)
+	})
+	if !found {
+		i--
+	}
+	return &m.parts[i], int(ref - m.parts[i].first)
+}
+
+// Hit implements retrieval.LexicalMatch.
+func (m *match) Hit(ref retrieval.ChunkRef) retrieval.LexicalHit {
+	p, chunk := m.at(ref)
+	return m.hit(p, chunk)
+}
+
+func (m *match) hit(p *part, chunk int) retrieval.LexicalHit {
+	h := retrieval.LexicalHit{
+		Ref:        p.first + retrieval.ChunkRef(chunk),
+		ID:         p.ids[chunk],
+		Collection: m.snaps[p.snap].name,
+		Words:      m.wordsScore(p, chunk),
+		Surface:    m.surfaceScore(p, chunk),
+		Before:     retrieval.NoChunk,
+		After:      retrieval.NoChunk,
+	}
+	if before := p.before(uint32(chunk)); before >= 0 {
+		h.Before = p.first + retrieval.ChunkRef(before)
+	}
+	if after := p.after(uint32(chunk)); after >= 0 {
+		h.After = p.first + retrieval.ChunkRef(after)
+	}
+	h.Score = m.score(p, chunk)
+	return h
+}
+
+// wordsScore is LexicalHit.Words of a chunk.
+func (m *match) wordsScore(p *part, chunk int) float64 { return p.words[chunk] / m.most }
+
+// surfaceScore is LexicalHit.Surface of a chunk.
+func (m *match) surfaceScore(p *part, chunk int) float64 {
+	if m.maxSurface == 0 {
+		return 0
+	}
+	return retrieval.SurfaceWeight * p.exact[chunk] / m.maxSurface
+}
+
+// score is LexicalHit.Score of a chunk.
+func (m *match) score(p *part, chunk int) float64 {
+	own := m.wordsScore(p, chunk) + m.surfaceScore(p, chunk)
+	best := 0.
+	for _, neighbour := range [2]int{p.before(uint32(chunk)), p.after(uint32(chunk))} {
+		if neighbour >= 0 {
+			best = max(best, m.wordsScore(p, neighbour)+m.surfaceScore(p, neighbour))
+		}
+	}
+	return own + retrieval.NeighbourWeight*best
+}
+
+// Top implements retrieval.LexicalMatch.
+func (m *match) Top(k int) []retrieval.LexicalHit {
+	if k <= 0 {
+		return nil
+	}
+	top := topK{k: k}
+	for i := range m.parts {
+		p := &m.parts[i]
+		for chunk, words := range p.words {
+			if words == 0 || !p.alive(uint32(chunk)) {
+				continue
+			}
+			top.offer(candidate{m.score(p, chunk), p, chunk})
+		}
+	}
+	hits := make([]retrieval.LexicalHit, 0, len(top.heap))
+	for _, c := range top.sorted() {
+		hits = append(hits, m.hit(c.part, c.chunk))
+	}
+	return hits
+}

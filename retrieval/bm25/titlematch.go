@@ -1,0 +1,174 @@
+package bm25
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of matching a title word by its beginning.
+const (
+	minPrefix     = 3   // letters of the query word
+	minCompletion = 5   // letters of the title word
+	minShare      = .34 // of the title word's letters that the query has
+)
+
+// scoreTitleMatch adds, to every chunk under a title, how much of the query
+// the title names and how much of the title the query names. A word of a title
+// counts fully if the query has its stem, or two or three adjacent words of
+// the query make it when written together; in part if a word of the query is
+// its beginning. Words weigh by idf over distinct titles.
+func (m *match) scoreTitleMatch() {
+	written := m.writtenForms()
+	weights := titleWeights{m: m, idfs: make(map[string]float64)}
+	for i := range m.parts {
+		p := &m.parts[i]
+		touched := m.creditTitles(p, written, &weights)
+		for _, title := range touched {
+			named, cover := p.named[title], weights.cover(p, title)
+			for _, chunk := range p.titles.under(title) {
+				p.words[chunk] += titleMatchWeight*named + titleCoverWeight*cover*m.most
+			}
+		}
+	}
+}
+
+// writtenForms are the words of the query, and two and three adjacent ones
+// joined, in order.
+type writtenForms struct {
+	stems  []string
+	joined []string
+	words  []string // that may begin a title word
+}
+
+func (m *match) writtenForms() writtenForms {
+	var f writtenForms
+	for _, s := range m.stems {
+		f.stems = append(f.stems, s.term)
+	}
+	seen := make(map[string]bool)
+	for i, w := range m.words {
+		if w.cjk {
+			continue
+		}
+		if !seen[w.word] && utf8.RuneCountInString(w.word) >= minPrefix {
+			seen[w.word] = true
+			f.words = append(f.words, w.word)
+		}
+		joined := w.word
+		for _, next := range m.words[i+1 : min(i+3, len(m.words))] {
+			if next.cjk {
+				break
+			}
+			joined += next.word
+			f.joined = append(f.joined, joined)
+		}
+	}
+	return f
+}
+
+// creditTitles sums idf times credit into part.named and returns the titles
+// that got any.
+func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) []uint32 {
+	credited := make(map[uint32]bool) // stems with full credit everywhere
+	var touched []uint32
+	add := func(title uint32, amount float64) {
+		if p.named[title] == 0 {
+			touched = append(touched, title)
+		}
+		p.named[title] += amount
+	}
+	for _, term := range f.stems {
+		stem := p.titles.stems.find(term)
+		if stem < 0 {
+			continue
+		}
+		credited[uint32(stem)] = true
+		weight := weights.idf(term)
+		for _, q := range m.scratch.decode(p.titles.stems.list(stem)) {
+			add(q.doc, weight)
+		}
+	}
+	partial := make(map[titleStem]float64)
+	var order []titleStem
+	credit := func(word int, amount float64) {
+		stem := p.titles.stemOf[word]
+		if credited[stem] {
+			return
+		}
+		for _, q := range m.scratch.decode(p.titles.words.list(word)) {
+			key := titleStem{q.doc, stem}
+			if partial[key] == 0 {
+				order = append(order, key)
+			}
+			partial[key] = max(partial[key], amount)
+		}
+	}
+	for _, joined := range f.joined {
+		if word := p.titles.words.find(joined); word >= 0 {
+			credit(word, 1)
+		}
+	}
+	for _, begin := range f.words {
+		from, to := p.titles.words.withPrefix(begin)
+		for word := from; word < to; word++ {
+			if share := prefixShare(begin, p.titles.words.term(word)); share > 0 {
+				credit(word, share)
+			}
+		}
+	}
+	for _, key := range order {
+		add(key.title, weights.idf(p.titles.stems.term(int(key.stem)))*partial[key])
+	}
+	return touched
+}
+
+type titleStem struct{ title, stem uint32 }
+
+// prefixShare returns the credit of a query word for a title word that begins
+// with it.
+func prefixShare(begin, word string) float64 {
+	letters := utf8.RuneCountInString(word)
+	if letters < minCompletion || !strings.HasPrefix(word, begin) {
+		return 0
+	}
+	share := float64(utf8.RuneCountInString(begin)) / float64(letters)
+	if share < minShare {
+		return 0
+	}
+	return share
+}
+
+// titleWeights remembers the idf of title stems over distinct titles.
+type titleWeights struct {
+	m    *match
+	idfs map[string]float64
+}
+
+func (w *titleWeights) idf(stem string) float64 {
+	if v, ok := w.idfs[stem]; ok {
+		return v
+	}
+	df := 0
+	for i, counted := 0, -1; i < len(w.m.parts); i++ {
+		p := &w.m.parts[i]
+		if p.snap == counted {
+			continue
+		}
+		if number := p.titles.stems.find(stem); number >= 0 {
+			df += int(p.titleDF[number])
+			counted = p.snap // every view knows the df of its whole collection
+		}
+	}
+	v := idf(w.m.titles, df)
+	w.idfs[strings.Clone(stem)] = v
+	return v
+}
+
+// cover returns the share of a title's idf that the query names, 0..1.
+func (w *titleWeights) cover(p *part, title uint32) float64 {
+	sum := 0.
+	for _, stem := range p.titles.stemsOf(title) {
+		sum += w.idf(p.titles.stems.term(int(stem)))
+	}
+	return min(p.named[title]/sum, 1)
+}

@@ -1,0 +1,120 @@
+package retrieval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"ragagent/retrieval/analysis"
+	"ragagent/store"
+)
+
+// denseResult is what the vectors say about a query.
+type denseResult struct {
+	// queries are the question's vectors by knowledge base; none where the
+	// embedder has nothing to say about it.
+	queries map[string][]float32
+	// near are the nearest chunks of all knowledge bases.
+	near     []store.VectorHit
+	degraded []string
+}
+
+// dense embeds the question once per embedder and searches every knowledge
+// base. What fails is left out and reported.
+func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult {
+	ctx, cancel := context.WithTimeout(ctx, p.denseTimeout)
+	defer cancel()
+	r := denseResult{queries: make(map[string][]float32)}
+	embedded := make(map[string][]float32)
+	for _, kb := range pl.bases {
+		if kb.Fingerprint == "" {
+			continue
+		}
+		vector, done := embedded[kb.Fingerprint]
+		if !done {
+			var err error
+			vector, err = p.embedQuery(ctx, kb, text)
+			if err != nil {
+				r.degraded = append(r.degraded, "dense: "+err.Error())
+			}
+			embedded[kb.Fingerprint] = vector
+		}
+		if vector == nil {
+			continue
+		}
+		hits, err := p.index.vectors.Search(ctx, kb.ID, vector, max(denseDepth, pl.TopK), nil)
+		switch {
+		case errors.Is(err, store.ErrNotFound): // no chunk has a vector
+		case err != nil:
+			r.degraded = append(r.degraded, fmt.Sprintf("dense: search %s: %v", kb.Name, err))
+		default:
+			r.queries[kb.ID] = vector
+			r.near = append(r.near, hits...)
+		}
+	}
+	return r
+}
+
+// embedQuery returns the question's vector in the space of a knowledge base,
+// nil if its embedder has nothing to say about it.
+func (p *Pipeline) embedQuery(ctx context.Context, kb store.KnowledgeBase, text string) ([]float32, error) {
+	e, ok := p.embedders[kb.Fingerprint]
+	if !ok {
+		return nil, fmt.Errorf("the embedder of %s, %s, is not available", kb.Name, kb.Embedder)
+	}
+	if analysis.HasCJK(text) {
+		reads, err := p.readsCJK(ctx, e, text)
+		if err != nil || !reads {
+			return nil, err
+		}
+	}
+	vector, err := e.EmbedQuery(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("embed the question with %s: %w", e.Name(), err)
+	}
+	return vector, nil
+}
+
+// readsCJK says whether an embedder has anything to say about the question's
+// CJK part. One that has not would see half of the question only, and is not
+// asked. The answer is remembered.
+func (p *Pipeline) readsCJK(ctx context.Context, e Embedder, text string) (bool, error) {
+	if known, ok := p.cjk.Load(e.Fingerprint()); ok {
+		return known.(bool), nil
+	}
+	part := strings.Join(analysis.AppendSingles(nil, text), "")
+	vector, err := e.EmbedQuery(ctx, part)
+	if err != nil {
+		return false, fmt.Errorf("embed the question with %s: %w", e.Name(), err)
+	}
+	p.cjk.Store(e.Fingerprint(), vector != nil)
+	return vector != nil, nil
+}
+
+// cosines fills in the candidates' similarity to the question.
+func (p *Pipeline) cosines(ctx context.Context, dense *denseResult, candidates []candidate) error {
+	byBase := make(map[string][]int)
+	for i := range candidates {
+		kb := candidates[i].lexical.Collection
+		byBase[kb] = append(byBase[kb], i)
+	}
+	for kb, query := range dense.queries {
+		indexes := byBase[kb]
+		if len(indexes) == 0 {
+			continue
+		}
+		ids := make([]string, len(indexes))
+		for j, i := range indexes {
+			ids[j] = candidates[i].lexical.ID
+		}
+		values, err := p.index.vectors.Cosines(ctx, kb, query, ids)
+		if err != nil {
+			return fmt.Errorf("compare with the vectors of %s: %w", kb, err)
+		}
+		for j, i := range indexes {
+			candidates[i].cosine = float64(values[j])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package retrieval
+
+import (
+	"context"
+	"iter"
+
+	"ragagent/store"
+)
+
+// LexicalIndex finds chunks by their words; bm25.Index implements it. A
+// collection is the chunks of one knowledge base. All methods may be called
+// concurrently; searches never wait for a writer, and see all of a change or
+// nothing of it.
+type LexicalIndex interface {
+	// Load makes the collection hold exactly these chunks, which come by
+	// document and ordinal; what it held before serves until then. After an
+	// error nothing has changed.
+	Load(ctx context.Context, collection string, chunks iter.Seq2[store.Chunk, error]) error
+	// Replace puts the chunks of a document, by ordinal, in the place of those
+	// the collection has of it; none removes it. A collection that is not
+	// there is made. After an error nothing has changed.
+	Replace(ctx context.Context, collection, documentID string, chunks iter.Seq2[store.Chunk, error]) error
+	// Drop forgets a collection; one that is not there is no error.
+	Drop(collection string)
+	// DocumentChunks returns the ids of a document's chunks by ordinal.
+	DocumentChunks(collection, documentID string) []string
+	// Search matches text against the union of the collections: words weigh by
+	// how rare they are in all of them together, so that scores compare.
+	// Collections that are not there are empty. The caller releases the match.
+	Search(ctx context.Context, collections []string, text string) (LexicalMatch, error)
+	// TermWeights weighs terms, as analysed, in the union of the collections.
+	TermWeights(collections []string, terms []string) []TermWeight
+}
+
+// LexicalMatch is what a text matched in one snapshot of the collections. It
+// is used by one goroutine at a time.
+type LexicalMatch interface {
+	// Terms are the distinct words of the text, after spelling was repaired.
+	Terms() []TermWeight
+	// Repaired are the words that were replaced by ones the collections know,
+	// as "written", "searched" pairs.
+	Repaired() [][2]string
+	// Top returns the k chunks with the highest LexicalHit.Score, ties by id.
+	// Chunks without any matching word are not among them.
+	Top(k int) []LexicalHit
+	// Find looks up a chunk of the snapshot by its id.
+	Find(id string) (ChunkRef, bool)
+	// Hit evaluates one chunk of the snapshot.
+	Hit(ref ChunkRef) LexicalHit
+	// Explain tells how the chunk's Words came about.
+	Explain(ref ChunkRef) []Explanation
+	// Release gives the memory of the match back; it must not be used after.
+	Release()
+}
+
+// ChunkRef names a chunk within one LexicalMatch.
+type ChunkRef int64
+
+// NoChunk is the ChunkRef of no chunk.
+const NoChunk ChunkRef = -1
+
+// LexicalHit is a chunk with what its words are worth. See docs/scoring.md.
+type LexicalHit struct {
+	Ref        ChunkRef
+	ID         string
+	Collection string
+	// Words is the weighted sum of the fields, as a share of the most that the
+	// query's words could give: about 0..1.
+	Words float64
+	// Surface is the part for words in exactly the form of the query, 0..SurfaceWeight.
+	Surface float64
+	// Before and After are the neighbours in the document, NoChunk at its ends.
+	Before, After ChunkRef
+	// Score is Words + Surface + NeighbourWeight times the better neighbour's
+	// Words + Surface.
+	Score float64
+}
+
+// Weights of the parts of the first stage.
+const (
+	// SurfaceWeight is what the best match of unstemmed words adds.
+	SurfaceWeight = .05
+	// NeighbourWeight is what the better neighbouring chunk hands on.
+	NeighbourWeight = .05
+)

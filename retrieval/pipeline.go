@@ -1,0 +1,284 @@
+package retrieval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"ragagent/store"
+)
+
+// Records is the part of the record store that retrieval reads. What it does
+// not return is not returned to anyone: deleted means deleted.
+type Records interface {
+	KnowledgeBase(ctx context.Context, idOrName string) (store.KnowledgeBase, error)
+	Document(ctx context.Context, kb, id string) (store.Document, error)
+	ChunksByID(ctx context.Context, ids []string) ([]store.Chunk, error)
+}
+
+// PipelineConfig configures a Pipeline.
+type PipelineConfig struct {
+	Index   *Index  // required
+	Records Records // required
+	// Embedders are those of the knowledge bases, told apart by Fingerprint.
+	// A knowledge base whose embedder is missing is searched by words alone,
+	// and the result says so.
+	Embedders []Embedder
+	// Rewriter works on the question before it is searched; nil leaves it.
+	Rewriter Rewriter
+	// Rerankers work on the best candidates, one after the other.
+	Rerankers []Reranker
+	// The longest a stage may take; 0 means 10 seconds each.
+	RewriteTimeout, DenseTimeout, RerankTimeout time.Duration
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
+}
+
+// Pipeline implements Retriever: validate, rewrite, search by words and by
+// vectors side by side, fuse, rerank, cut, fetch.
+type Pipeline struct {
+	index          *Index
+	records        Records
+	embedders      map[string]Embedder // by fingerprint
+	rewriter       Rewriter
+	rerankers      []Reranker
+	rewriteTimeout time.Duration
+	denseTimeout   time.Duration
+	rerankTimeout  time.Duration
+	now            func() time.Time
+	cjk            sync.Map // fingerprint to bool; see readsCJK
+}
+
+var _ Retriever = (*Pipeline)(nil)
+
+// rerankDepth is how many candidates the second stage sees.
+const rerankDepth = 100
+
+// NewPipeline returns a pipeline over an index.
+func NewPipeline(cfg PipelineConfig) (*Pipeline, error) {
+	if cfg.Index == nil || cfg.Records == nil {
+		return nil, errors.New("retrieval: PipelineConfig.Index and Records are required")
+	}
+	p := &Pipeline{
+		index:          cfg.Index,
+		records:        cfg.Records,
+		embedders:      make(map[string]Embedder),
+		rewriter:       cfg.Rewriter,
+		rerankers:      cfg.Rerankers,
+		rewriteTimeout: orDefault(cfg.RewriteTimeout, defaultTimeout),
+		denseTimeout:   orDefault(cfg.DenseTimeout, defaultTimeout),
+		rerankTimeout:  orDefault(cfg.RerankTimeout, defaultTimeout),
+		now:            cfg.Now,
+	}
+	if p.now == nil {
+		p.now = time.Now
+	}
+	for _, e := range cfg.Embedders {
+		p.embedders[e.Fingerprint()] = e
+	}
+	return p, nil
+}
+
+const defaultTimeout = 10 * time.Second
+
+func orDefault(d, otherwise time.Duration) time.Duration {
+	if d <= 0 {
+		return otherwise
+	}
+	return d
+}
+
+// Retrieve implements Retriever.
+func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
+	started := p.now()
+	plan, err := p.plan(ctx, q)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Query: q.Text}
+	text := p.rewrite(ctx, plan, &result)
+	match, dense, err := p.search(ctx, text, plan)
+	if err != nil {
+		return Result{}, err
+	}
+	defer match.Release()
+	result.Terms = match.Terms()
+	result.Degraded = append(result.Degraded, dense.degraded...)
+
+	candidates, err := p.rank(ctx, match, &dense, plan, &result)
+	if err != nil {
+		return Result{}, err
+	}
+	hits, err := p.fetch(ctx, match, candidates, plan)
+	if err != nil {
+		return Result{}, err
+	}
+	hits = p.rerank(ctx, text, hits, plan, &result)
+	result.Hits, err = p.finish(ctx, hits, plan)
+	if err != nil {
+		return Result{}, err
+	}
+	result.Elapsed = p.now().Sub(started)
+	return result, nil
+}
+
+// rewrite returns the text to be searched.
+func (p *Pipeline) rewrite(ctx context.Context, plan *plan, result *Result) string {
+	if p.rewriter == nil || plan.NoRewrite {
+		return plan.Text
+	}
+	ctx, cancel := context.WithTimeout(ctx, p.rewriteTimeout)
+	defer cancel()
+	text, err := p.rewriter.Rewrite(ctx, plan.Text, plan.History)
+	switch {
+	case err != nil:
+		result.Degraded = append(result.Degraded, "rewrite: "+err.Error())
+		return plan.Text
+	case text == "" || text == plan.Text || len(text) > MaxQueryBytes:
+		return plan.Text
+	}
+	result.Rewritten = text
+	return text
+}
+
+// search asks words and vectors at the same time.
+func (p *Pipeline) search(ctx context.Context, text string, plan *plan) (LexicalMatch, denseResult, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answer := make(chan denseResult, 1)
+	if p.index.vectors == nil || plan.Mode == Lexical {
+		answer <- denseResult{}
+	} else {
+		go func() { answer <- p.dense(ctx, text, plan) }()
+	}
+	match, err := p.index.lexical.Search(ctx, plan.collections(), text)
+	if err != nil {
+		cancel()
+		<-answer
+		return nil, denseResult{}, fmt.Errorf("search words: %w", err)
+	}
+	return match, <-answer, nil
+}
+
+// rank brings the candidates of both searches into one order.
+func (p *Pipeline) rank(ctx context.Context, match LexicalMatch, dense *denseResult, plan *plan, result *Result) ([]candidate, error) {
+	var lexical []LexicalHit
+	if plan.Mode != Dense {
+		lexical = match.Top(max(lexicalDepth, plan.TopK))
+	}
+	candidates := gather(match, lexical, dense)
+	if err := p.cosines(ctx, dense, candidates); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		result.Degraded = append(result.Degraded, "dense: "+err.Error())
+	}
+	if plan.Mode == Dense {
+		rankByCosine(candidates)
+	} else {
+		fuse(match, candidates)
+	}
+	return candidates, nil
+}
+
+// fetch turns the best candidates into hits with their texts.
+func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []candidate, plan *plan) ([]Hit, error) {
+	depth := plan.TopK
+	if p.reranks(plan) {
+		depth = max(depth, rerankDepth)
+	}
+	candidates = candidates[:min(depth, len(candidates))]
+	ids := make([]string, len(candidates))
+	byID := make(map[string]*candidate, len(candidates))
+	for i := range candidates {
+		ids[i] = candidates[i].lexical.ID
+		byID[ids[i]] = &candidates[i]
+	}
+	chunks, err := p.records.ChunksByID(ctx, ids)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %d chunks: %w", len(ids), err)
+	}
+	hits := make([]Hit, 0, len(chunks))
+	for _, chunk := range chunks {
+		c := byID[chunk.ID]
+		chunk.Vector = nil
+		hit := Hit{Chunk: chunk, KnowledgeBaseName: plan.names[chunk.KnowledgeBaseID], Score: Calibrate(c.evidence)}
+		if plan.Explain {
+			hit.Explain = c.explain(match, plan.Mode)
+		}
+		hits = append(hits, hit)
+	}
+	return hits, nil
+}
+
+func (p *Pipeline) reranks(plan *plan) bool {
+	return len(p.rerankers) > 0 && !plan.NoRerank && plan.Mode != Dense
+}
+
+// rerank runs the second stage. A reranker that fails leaves the order as it
+// found it.
+func (p *Pipeline) rerank(ctx context.Context, text string, hits []Hit, plan *plan, result *Result) []Hit {
+	if !p.reranks(plan) || len(hits) == 0 {
+		return hits
+	}
+	for _, reranker := range p.rerankers {
+		next, err := p.rerankOnce(ctx, reranker, text, hits)
+		if err != nil {
+			result.Degraded = append(result.Degraded, "rerank: "+err.Error())
+			continue
+		}
+		hits = next
+	}
+	return hits
+}
+
+func (p *Pipeline) rerankOnce(ctx context.Context, r Reranker, text string, hits []Hit) ([]Hit, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.rerankTimeout)
+	defer cancel()
+	own := make([]Hit, len(hits))
+	copy(own, hits)
+	return r.Rerank(ctx, text, own)
+}
+
+// finish cuts the hits by score and number, and tells their documents.
+func (p *Pipeline) finish(ctx context.Context, hits []Hit, plan *plan) ([]Hit, error) {
+	out := make([]Hit, 0, min(plan.TopK, len(hits)))
+	documents := make(map[string]*store.Document)
+	for _, hit := range hits {
+		if len(out) == plan.TopK {
+			break
+		}
+		if hit.Score < plan.ScoreThreshold {
+			continue
+		}
+		doc, err := p.document(ctx, documents, hit)
+		if err != nil {
+			return nil, err
+		}
+		if doc == nil {
+			continue // deleted just now
+		}
+		hit.DocumentName, hit.Metadata = doc.Name, doc.Metadata
+		out = append(out, hit)
+	}
+	return out, nil
+}
+
+// document returns the document of a hit, nil if it is gone.
+func (p *Pipeline) document(ctx context.Context, known map[string]*store.Document, hit Hit) (*store.Document, error) {
+	if doc, ok := known[hit.DocumentID]; ok {
+		return doc, nil
+	}
+	doc, err := p.records.Document(ctx, hit.KnowledgeBaseID, hit.DocumentID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		known[hit.DocumentID] = nil
+	case err != nil:
+		return nil, fmt.Errorf("fetch document %s: %w", hit.DocumentID, err)
+	default:
+		known[hit.DocumentID] = &doc
+	}
+	return known[hit.DocumentID], nil
+}
