@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"ragagent/api"
+	"ragagent/ingest"
+	"ragagent/retrieval"
+	"ragagent/store/blob"
+	"ragagent/store/datadir"
+	"ragagent/store/sqlite"
+)
+
+// What a data folder holds.
+const (
+	recordsFile = "ragagent.db"
+	blobsFolder = "blobs"
+	spoolFolder = "spool" // uploads that are still being read
+)
+
+// appConfig says what to wire.
+type appConfig struct {
+	data      string
+	mustExist bool // do not make an empty data folder by mistake
+	models    modelFlags
+	addr      string // where this process serves; "" if it does not
+	origins   []string
+	log       *slog.Logger
+}
+
+// holder is what the process that has a data folder tells the others.
+type holder struct {
+	PID  int    `json:"pid"`
+	Addr string `json:"addr,omitempty"`
+}
+
+// app is the whole product over one data folder.
+type app struct {
+	records   *sqlite.DB
+	blobs     *blob.Dir
+	service   *ingest.Service
+	retriever retrieval.Retriever
+	server    *api.Server
+	spool     string         // folder for uploads that are being read
+	closers   []func() error // in the order they were opened
+
+	ready  atomic.Bool
+	loaded atomic.Int64 // knowledge bases
+}
+
+// openApp opens the data folder and wires every room. Nothing runs yet. The
+// error wraps store.ErrInUse if another process has the folder.
+func openApp(ctx context.Context, cfg appConfig) (_ *app, err error) {
+	if cfg.mustExist && !exists(filepath.Join(cfg.data, recordsFile)) {
+		return nil, fmt.Errorf("%s holds no data: say where it is with --data", cfg.data)
+	}
+	a := &app{spool: filepath.Join(cfg.data, spoolFolder)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	if err := a.openStores(ctx, cfg); err != nil {
+		return nil, err
+	}
+	return a, a.wire(cfg)
+}
+
+// Close ends what runs and closes what is open, last opened first.
+func (a *app) Close() error {
+	var errs []error
+	for _, c := range slices.Backward(a.closers) {
+		errs = append(errs, c())
+	}
+	a.closers = nil
+	return errors.Join(errs...)
+}
+
+func (a *app) onClose(f func() error) { a.closers = append(a.closers, f) }
+
+// openStores takes the data folder and opens the truth.
+func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
+	info, err := json.Marshal(holder{PID: os.Getpid(), Addr: cfg.addr})
+	if err != nil {
+		return err
+	}
+	unlock, err := datadir.Lock(cfg.data, info)
+	if err != nil {
+		return err
+	}
+	a.onClose(unlock)
+	if a.records, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(cfg.data, recordsFile)}); err != nil {
+		return err
+	}
+	a.onClose(a.records.Close)
+	if a.blobs, err = blob.New(blob.Config{Dir: filepath.Join(cfg.data, blobsFolder)}); err != nil {
+		return err
+	}
+	a.onClose(a.blobs.Close)
+	return nil
+}
+
+// wire sets up the rooms above the truth, each from those below it.
+func (a *app) wire(cfg appConfig) error {
+	embedder, err := newEmbedder(cfg.models)
+	if err != nil {
+		return err
+	}
+	index, err := a.wireRetrieval(embedder)
+	if err != nil {
+		return err
+	}
+	if err := a.wireIngest(cfg, embedder, index); err != nil {
+		return err
+	}
+	return a.wireServer(cfg)
+}

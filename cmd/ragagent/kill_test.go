@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// server is ragagent as a process.
+type server struct {
+	cmd  *exec.Cmd
+	base string
+}
+
+// startServer starts ragagent on a free port and waits until it is ready.
+func startServer(t *testing.T, data string) *server {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--data", data)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	pipe, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := &server{cmd: cmd}
+	t.Cleanup(s.kill)
+	ready := make(chan string, 1)
+	go func() {
+		defer close(ready)
+		lines := bufio.NewScanner(pipe)
+		for lines.Scan() {
+			if _, rest, ok := strings.Cut(lines.Text(), "is ready on "); ok {
+				base, _, _ := strings.Cut(rest, " ")
+				ready <- base
+			}
+		}
+	}()
+	select {
+	case base, ok := <-ready:
+		if !ok {
+			t.Fatal("the server ended before it was ready")
+		}
+		s.base = base
+	case <-time.After(30 * time.Second):
+		t.Fatal("the server was not ready after 30 seconds")
+	}
+	return s
+}
+
+// kill is kill -9.
+func (s *server) kill() {
+	_ = s.cmd.Process.Kill() // it may be gone already
+	_ = s.cmd.Wait()
+}
+
+func (s *server) client() *client {
+	return &client{http: &http.Client{Timeout: time.Minute}, base: s.base}
+}
+
+const killFiles = 300
+
+// text is the content of file i: one sentence that no other file has.
+func killText(i int) string {
+	return fmt.Sprintf("# Report %d\n\nThe warehouse number %d holds exactly %d crates of item code%dx.\n\n%s\n",
+		i, i, i*7+3, i, strings.Repeat("Crates are counted twice a year by two people. ", 30))
+}
+
+// TestKill sends 300 files over HTTP while questions are being asked, kills the
+// server in the middle, more than once, and looks at what it left: nothing that
+// was acknowledged is missing, nothing is there twice, the rest is finished.
+func TestKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts and kills processes; not with -short")
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	data := t.TempDir()
+
+	var mu sync.Mutex
+	accepted := map[string]string{} // file -> document id
+	next := 0
+	for round := 0; ; round++ {
+		srv := startServer(t, data)
+		api := srv.client()
+		if err := api.ensureKnowledgeBase(t.Context(), "kb"); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var load sync.WaitGroup
+		for range 3 {
+			load.Go(func() { ask(ctx, api) })
+		}
+		last := round == 3
+		limit := min(killFiles, next+40+random.IntN(60))
+		if last {
+			limit = killFiles
+		}
+		var uploads sync.WaitGroup
+		work := make(chan int)
+		for range 4 {
+			uploads.Go(func() {
+				for i := range work {
+					name := fmt.Sprintf("file-%03d.md", i)
+					doc, err := api.upload(ctx, "kb", name, strings.NewReader(killText(i)))
+					if err != nil {
+						continue // not acknowledged: sent again in the next round
+					}
+					mu.Lock()
+					if old, ok := accepted[name]; ok && old != doc.ID {
+						t.Errorf("%s was %s and is %s", name, old, doc.ID)
+					}
+					accepted[name] = doc.ID
+					mu.Unlock()
+				}
+			})
+		}
+		if !last {
+			// Somewhere among the next uploads, while they are being ingested.
+			time.AfterFunc(time.Duration(random.IntN(400))*time.Millisecond, srv.kill)
+		}
+		for i := range limit {
+			mu.Lock()
+			_, done := accepted[fmt.Sprintf("file-%03d.md", i)]
+			mu.Unlock()
+			if !done {
+				work <- i
+			}
+		}
+		close(work)
+		uploads.Wait()
+		next = limit
+		if !last {
+			cancel()
+			load.Wait()
+			srv.kill()
+			t.Logf("round %d: killed with %d files acknowledged", round, len(accepted))
+			continue
+		}
+		checkAfterKills(t, api, accepted)
+		cancel()
+		load.Wait()
+		srv.kill()
+		break
+	}
+	if code, out, msg := command(t, "verify", "--data", data); code != exitOK {
+		t.Errorf("verify: %d\n%s%s", code, out, msg)
+	}
+}
+
+// ask puts questions until ctx ends; the answers do not matter here.
+func ask(ctx context.Context, api *client) {
+	for i := 0; ctx.Err() == nil; i++ {
+		_ = api.post(ctx, "/api/v1/retrieve", map[string]any{
+			"query": fmt.Sprintf("crates in warehouse %d", i%killFiles), "knowledge_bases": []string{"kb"},
+		}, nil)
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func checkAfterKills(t *testing.T, api *client, accepted map[string]string) {
+	t.Helper()
+	if len(accepted) != killFiles {
+		t.Fatalf("%d files acknowledged in the end, want %d", len(accepted), killFiles)
+	}
+	docs := waitReady(t, api)
+	if len(docs) != killFiles {
+		t.Errorf("%d documents, want %d", len(docs), killFiles)
+	}
+	for name, id := range accepted {
+		if docs[name] != id {
+			t.Errorf("%s: acknowledged as %s, found %q", name, id, docs[name])
+		}
+	}
+	for _, i := range []int{0, 17, 123, 299} {
+		var r retrieved
+		if err := api.post(t.Context(), "/api/v1/retrieve", map[string]any{
+			"query": fmt.Sprintf("code%dx", i), "knowledge_bases": []string{"kb"}, "top_k": 3,
+		}, &r); err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf("file-%03d.md", i); len(r.Hits) == 0 || r.Hits[0].DocumentName != want {
+			t.Errorf("code%dx: got %+v, want %s first", i, r.Hits, want)
+		}
+	}
+}
+
+// waitReady waits until no job is left and returns the documents by name.
+func waitReady(t *testing.T, api *client) map[string]string {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for {
+		docs := map[string]string{}
+		waiting := 0
+		cursor := ""
+		for {
+			var page struct {
+				Data []struct {
+					ID, Name, Status, Error string
+				} `json:"data"`
+				Next string `json:"next_cursor"`
+			}
+			if err := api.get(t.Context(), "/api/v1/knowledge-bases/kb/documents?limit=100&cursor="+cursor, &page); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range page.Data {
+				if other, ok := docs[d.Name]; ok {
+					t.Errorf("%s is there twice: %s and %s", d.Name, other, d.ID)
+				}
+				docs[d.Name] = d.ID
+				switch d.Status {
+				case "ready":
+				case "queued", "running":
+					waiting++
+				default:
+					t.Errorf("%s is %s: %s", d.Name, d.Status, d.Error)
+				}
+			}
+			if cursor = page.Next; cursor == "" {
+				break
+			}
+		}
+		if waiting == 0 {
+			return docs
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d documents are not ready after two minutes", waiting)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// TestSecondProcess shows what happens when a data folder is open already: the
+// command line talks to the server that has it, a second server refuses.
+func TestSecondProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; not with -short")
+	}
+	data := t.TempDir()
+	srv := startServer(t, data)
+	file := filepath.Join(t.TempDir(), "note.txt")
+	if err := os.WriteFile(file, []byte("The key to the cellar hangs behind the kitchen door."), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, msg := command(t, "ingest", "--data", data, "--kb", "house", file)
+	if code != exitOK || out != "1 of 1 files ready\n" || !strings.Contains(msg, "using the server on "+srv.base) {
+		t.Errorf("ingest: %d\n%s%s", code, out, msg)
+	}
+	code, out, msg = command(t, "search", "--data", data, "--kb", "house", "--json", "cellar key")
+	var r retrieved
+	if err := json.Unmarshal([]byte(out), &r); code != exitOK || err != nil || len(r.Hits) != 1 || r.Hits[0].DocumentName != "note.txt" {
+		t.Errorf("search: %d %v\n%s%s", code, err, out, msg)
+	}
+	code, _, msg = command(t, "serve", "--data", data, "--addr", "127.0.0.1:0")
+	if code != exitFailed || !strings.Contains(msg, "is in use by another process") {
+		t.Errorf("second server: %d\n%s", code, msg)
+	}
+}

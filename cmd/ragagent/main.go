@@ -1,0 +1,110 @@
+// Command ragagent is the server and the command line in one binary. This
+// package reads flags and the environment, wires the rooms together and knows
+// no business rule of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"ragagent/ingest/parse"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// Exit statuses.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+func main() {
+	if parse.IsChild() {
+		// A sandboxed parser: nothing else of the program is set up.
+		parse.ChildMain()
+		return
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// commands is the command line as kong reads it.
+type commands struct {
+	Config kong.ConfigFlag `help:"YAML file with the same settings as the flags; flags and RAGAGENT_* variables win." placeholder:"FILE" env:"RAGAGENT_CONFIG"`
+
+	Serve   serveCmd   `cmd:"" help:"Run the server."`
+	Ingest  ingestCmd  `cmd:"" help:"Add files and folders to a knowledge base."`
+	Search  searchCmd  `cmd:"" help:"Find passages in a knowledge base."`
+	Ask     askCmd     `cmd:"" help:"Answer a question from a knowledge base, with citations."`
+	Eval    evalCmd    `cmd:"" help:"Measure retrieval on a test collection."`
+	Verify  verifyCmd  `cmd:"" help:"Compare every index and file with the records."`
+	Version versionCmd `cmd:"" help:"Print the version."`
+}
+
+// env is what a command needs of the outside world.
+type env struct {
+	ctx    context.Context
+	stdout io.Writer // results
+	stderr io.Writer // messages
+}
+
+// run is main without the process: it returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var cli commands
+	exit := -1
+	parser, err := kong.New(&cli,
+		kong.Name("ragagent"),
+		kong.Description("Ask your documents. Answers come with citations that are checked against the source."),
+		kong.Configuration(yamlSettings),
+		kong.UsageOnError(),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { exit = code }),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "ragagent:", err)
+		return exitFailed
+	}
+	kctx, err := parser.Parse(args)
+	if exit >= 0 { // --help has been answered
+		return exit
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "ragagent:", err)
+		fmt.Fprintln(stderr, "Try 'ragagent --help'.")
+		return exitUsage
+	}
+	err = kctx.Run(&env{ctx: ctx, stdout: stdout, stderr: stderr})
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errSilent):
+		return exitFailed
+	}
+	fmt.Fprintln(stderr, "ragagent:", err)
+	if isUsage(err) {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// errSilent fails a command that has said why already.
+var errSilent = errors.New("failed")
+
+type versionCmd struct{}
+
+// Run prints the version.
+func (versionCmd) Run(e *env) error {
+	_, err := fmt.Fprintln(e.stdout, "ragagent", version)
+	return err
+}

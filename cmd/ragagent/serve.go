@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+)
+
+type serveCmd struct {
+	dataFlags
+	modelFlags
+	Addr    string   `help:"Address to listen on; only loopback addresses are allowed." default:"127.0.0.1:8080" env:"RAGAGENT_ADDR" placeholder:"HOST:PORT"`
+	Sample  string   `help:"Load the Markdown files of this folder as a first knowledge base if there is none." placeholder:"DIR"`
+	Origins []string `help:"Web origins whose pages may call the server from a browser." env:"RAGAGENT_ORIGINS" placeholder:"URL"`
+	LogJSON bool     `name:"log-json" help:"Write the log as JSON." env:"RAGAGENT_LOG_JSON"`
+}
+
+// Run serves until a signal comes, then lets running requests end and gives
+// running jobs back to the queue.
+func (c *serveCmd) Run(e *env) (err error) {
+	if err := loopbackOnly(c.Addr); err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	ln, err := lc.Listen(e.ctx, "tcp", c.Addr)
+	if err != nil {
+		return err
+	}
+	defer ln.Close()
+	app, err := openApp(e.ctx, appConfig{
+		data:    c.Data,
+		models:  c.modelFlags,
+		addr:    ln.Addr().String(),
+		origins: c.Origins,
+		log:     c.log(e.stderr),
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, app.Close()) }()
+
+	ctx, stop := context.WithCancel(e.ctx)
+	defer stop()
+	served := make(chan error, 1)
+	go func() { served <- app.server.Serve(ctx, ln) }()
+
+	if err := c.start(ctx, e, app, ln.Addr().String()); err != nil {
+		stop()
+		return errors.Join(err, <-served)
+	}
+	return <-served
+}
+
+// start loads the indexes while the server answers that it is not ready yet.
+func (c *serveCmd) start(ctx context.Context, e *env, app *app, addr string) error {
+	if err := app.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // stopped before it was ready
+		}
+		return err
+	}
+	if c.Sample != "" {
+		if err := loadSample(ctx, app, c.Sample); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(e.stderr, "ragagent %s is ready on http://%s (data in %s)\n", version, addr, c.Data)
+	if c.Sample != "" {
+		fmt.Fprintf(e.stderr, "Try it:\n  curl -s http://%s/api/v1/ask -H 'Content-Type: application/json' \\\n"+
+			"    -d '{\"question\": \"Where are the original files kept?\", \"knowledge_bases\": [\"%s\"]}'\n", addr, sampleKB)
+	}
+	return nil
+}
+
+func (c *serveCmd) log(w io.Writer) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if c.LogJSON {
+		return slog.New(slog.NewJSONHandler(w, opts))
+	}
+	return slog.New(slog.NewTextHandler(w, opts))
+}
+
+// warnings is the log of a command: only what goes wrong.
+func warnings(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelError}))
+}
+
+// loopbackOnly refuses addresses that others can reach: there are no keys yet.
+func loopbackOnly(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("--addr: %w", err)
+	}
+	if host == "localhost" {
+		return nil
+	}
+	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
+		return fmt.Errorf("--addr: %q can be reached from outside, and this version has no API keys: use 127.0.0.1 and put a proxy with authentication before it", host)
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"gopkg.in/yaml.v3"
+)
+
+// dataFlags say where the data is and how to reach it. Every command that works
+// on data has them.
+type dataFlags struct {
+	Data string `help:"Folder that holds everything." default:"ragagent-data" env:"RAGAGENT_DATA" placeholder:"DIR"`
+}
+
+// reachFlags are for commands that can also talk to a running server.
+type reachFlags struct {
+	dataFlags
+	Server string `help:"Talk to this server instead of opening the data folder, for example http://127.0.0.1:8080." env:"RAGAGENT_SERVER" placeholder:"URL"`
+}
+
+// modelFlags choose the models.
+type modelFlags struct {
+	LLM        string `name:"llm" help:"Model that answers: 'extractive' (built in) or 'ollama/NAME'." default:"extractive" env:"RAGAGENT_LLM" placeholder:"P/NAME"`
+	Embedder   string `help:"Model that embeds: 'builtin'." default:"builtin" env:"RAGAGENT_EMBEDDER" placeholder:"P/NAME"`
+	OllamaHost string `help:"Address of the Ollama server." default:"http://127.0.0.1:11434" env:"RAGAGENT_OLLAMA_HOST,OLLAMA_HOST" placeholder:"URL"`
+}
+
+// yamlSettings reads a configuration file: flag names as keys, at the top for
+// all commands or under a command's name for that one. A key that is no flag is
+// an error, so that a typing mistake does not pass unnoticed.
+func yamlSettings(r io.Reader) (kong.Resolver, error) {
+	var root map[string]any
+	if err := yaml.NewDecoder(io.LimitReader(r, 1<<20)).Decode(&root); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return &yamlResolver{root: root}, nil
+}
+
+type yamlResolver struct{ root map[string]any }
+
+// Validate refuses keys that name neither a flag nor a command.
+func (y *yamlResolver) Validate(app *kong.Application) error {
+	known := map[string]map[string]bool{"": {}}
+	for _, cmd := range app.Children {
+		known[cmd.Name] = map[string]bool{}
+		for _, f := range cmd.Flags {
+			known[cmd.Name][f.Name] = true
+			known[""][f.Name] = true
+		}
+	}
+	for key, value := range y.root {
+		section, isSection := value.(map[string]any)
+		if !isSection || known[key] == nil {
+			if !known[""][key] {
+				return fmt.Errorf("configuration: %q is no setting and no command", key)
+			}
+			continue
+		}
+		for name := range section {
+			if !known[key][name] {
+				return fmt.Errorf("configuration: %q is no setting of %q", name, key)
+			}
+		}
+	}
+	return nil
+}
+
+// Resolve gives a flag its value from the file, unless a variable sets it.
+func (y *yamlResolver) Resolve(_ *kong.Context, parent *kong.Path, flag *kong.Flag) (any, error) {
+	for _, name := range flag.Envs {
+		if _, set := os.LookupEnv(name); set {
+			return nil, nil
+		}
+	}
+	if parent != nil && parent.Command != nil {
+		if section, ok := y.root[parent.Command.Name].(map[string]any); ok {
+			if v, ok := section[flag.Name]; ok {
+				return scalar(v), nil
+			}
+		}
+	}
+	if v, ok := y.root[flag.Name]; ok {
+		return scalar(v), nil
+	}
+	return nil, nil
+}
+
+// scalar renders a YAML value as kong's mappers read it.
+func scalar(v any) any {
+	if list, ok := v.([]any); ok {
+		parts := make([]string, len(list))
+		for i, e := range list {
+			parts[i] = fmt.Sprint(e)
+		}
+		return strings.Join(parts, ",")
+	}
+	return fmt.Sprint(v)
+}

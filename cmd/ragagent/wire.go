@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"ragagent/agent"
+	"ragagent/agent/llm"
+	"ragagent/agent/llm/extractive"
+	"ragagent/agent/llm/ollama"
+	"ragagent/agent/tool"
+	"ragagent/agent/tool/builtin"
+	"ragagent/api"
+	"ragagent/ingest"
+	"ragagent/ingest/parse"
+	"ragagent/rerank/lexical"
+	"ragagent/retrieval"
+	"ragagent/retrieval/analysis"
+	"ragagent/retrieval/bm25"
+	"ragagent/retrieval/embed"
+	"ragagent/retrieval/rewrite"
+	"ragagent/store"
+	"ragagent/store/chromem"
+	"ragagent/web"
+)
+
+// questionVectors is how many embedded questions are remembered.
+const questionVectors = 1024
+
+// newEmbedder makes the embedder that a setting names.
+func newEmbedder(models modelFlags) (retrieval.Embedder, error) {
+	if models.Embedder != "" && models.Embedder != "builtin" {
+		return nil, fmt.Errorf("--embedder: %q is not known; this version has 'builtin'", models.Embedder)
+	}
+	static, err := embed.NewStatic()
+	if err != nil {
+		return nil, fmt.Errorf("built-in embedder: %w", err)
+	}
+	return embed.NewCached(static, questionVectors), nil
+}
+
+// newModel makes the model that a setting names.
+func newModel(models modelFlags) (llm.Model, error) {
+	provider, name, _ := strings.Cut(models.LLM, "/")
+	switch {
+	case models.LLM == "" || models.LLM == "extractive":
+		return extractive.New(extractive.Config{})
+	case provider == "ollama" && name != "":
+		return ollama.New(ollama.Config{BaseURL: models.OllamaHost, Model: name})
+	}
+	return nil, fmt.Errorf("--llm: %q is not known: use 'extractive' or 'ollama/NAME'", models.LLM)
+}
+
+// wireRetrieval sets up the indexes and the one path that searches them.
+func (a *app) wireRetrieval(embedder retrieval.Embedder) (*retrieval.Index, error) {
+	analyzer := analysis.New()
+	words, err := bm25.New(bm25.Config{Analyzer: analyzer})
+	if err != nil {
+		return nil, err
+	}
+	second, err := lexical.New(lexical.Config{Analyzer: analyzer, Statistics: words})
+	if err != nil {
+		return nil, err
+	}
+	index, err := retrieval.NewIndex(retrieval.IndexConfig{Lexical: words, Vectors: chromem.New(chromem.Config{})})
+	if err != nil {
+		return nil, err
+	}
+	a.retriever, err = retrieval.NewPipeline(retrieval.PipelineConfig{
+		Index:     index,
+		Records:   a.records,
+		Embedders: []retrieval.Embedder{embedder},
+		Rewriter:  rewrite.New(rewrite.Config{Analyzer: analyzer}),
+		Rerankers: []retrieval.Reranker{second},
+	})
+	return index, err
+}
+
+func (a *app) wireIngest(cfg appConfig, embedder retrieval.Embedder, index *retrieval.Index) error {
+	parser, err := parse.New(parse.Config{})
+	if err != nil {
+		return err
+	}
+	a.service, err = ingest.New(ingest.Config{
+		Records:  a.records,
+		Blobs:    a.blobs,
+		Indexer:  index,
+		Parser:   parser,
+		Embedder: embedder,
+		Log:      cfg.log,
+	})
+	if err != nil {
+		return err
+	}
+	a.onClose(a.service.Close)
+	return nil
+}
+
+func (a *app) wireServer(cfg appConfig) error {
+	model, err := newModel(cfg.models)
+	if err != nil {
+		return err
+	}
+	answerer, err := agent.New(agent.Config{Model: model, Texts: a.service, Conversations: a.records})
+	if err != nil {
+		return err
+	}
+	a.server, err = api.New(api.Config{
+		Records:   a.records,
+		Blobs:     a.blobs,
+		Ingest:    a.service,
+		Retriever: a.retriever,
+		Agent:     answerer,
+		Tools:     a.tools,
+		Page:      web.FS(),
+		Ready:     a.readiness,
+		Origins:   cfg.origins,
+		SpoolDir:  a.spool,
+		Log:       cfg.log,
+	})
+	return err
+}
+
+// tools are what the agent may call for one question.
+func (a *app) tools(scope api.Scope) ([]tool.Tool, error) {
+	search, err := builtin.NewDatasetRetriever(builtin.RetrieverConfig{
+		Retriever:      a.retriever,
+		KnowledgeBases: scope.KnowledgeBases,
+		TopK:           scope.TopK,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return []tool.Tool{search}, nil
+}
+
+// load fills the indexes from the truth.
+func (a *app) load(ctx context.Context) error {
+	err := a.service.Load(ctx, func(store.KnowledgeBase) { a.loaded.Add(1) })
+	a.ready.Store(err == nil)
+	return err
+}
+
+// start loads the indexes and lets the workers take up what is waiting.
+func (a *app) start(ctx context.Context) error {
+	if err := a.load(ctx); err != nil {
+		return err
+	}
+	return a.service.Start(ctx)
+}
+
+func (a *app) readiness() api.Readiness {
+	r := api.Readiness{Ready: a.ready.Load(), Done: int(a.loaded.Load())}
+	if !r.Ready {
+		r.Detail = "the search indexes are being built from the records"
+	}
+	return r
+}

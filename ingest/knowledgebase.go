@@ -1,0 +1,177 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ragagent/store"
+)
+
+// Bounds of a knowledge base's settings.
+const (
+	maxDescription = 4 << 10 // bytes
+	minChunkSize   = 32      // tokens
+	maxChunkSize   = 4096
+)
+
+// CreateKnowledgeBase makes an empty knowledge base from the name, description
+// and settings of kb; everything else of it is ignored. store.ErrInvalid names
+// the field, store.ErrConflict says that the name is taken.
+func (s *Service) CreateKnowledgeBase(ctx context.Context, kb store.KnowledgeBase) (store.KnowledgeBase, error) {
+	if kb.Embedder != "" && kb.Embedder != s.cfg.Embedder.Name() {
+		return kb, store.Invalid("embedder", "%q is not served here: leave it out or use %q", kb.Embedder, s.cfg.Embedder.Name())
+	}
+	now := s.cfg.Now()
+	kb = store.KnowledgeBase{
+		ID:          store.NewID("kb"),
+		Name:        strings.TrimSpace(kb.Name),
+		Description: kb.Description,
+		Embedder:    s.cfg.Embedder.Name(),
+		Fingerprint: s.cfg.Embedder.Fingerprint(),
+		Chunking:    kb.Chunking,
+		Retrieval:   kb.Retrieval,
+		CreatedAt:   now,
+		UpdatedAt:   now,
+	}
+	if err := validKnowledgeBase(kb); err != nil {
+		return kb, err
+	}
+	if err := s.cfg.Records.CreateKnowledgeBase(ctx, kb); err != nil {
+		return kb, fmt.Errorf("create knowledge base %q: %w", kb.Name, err)
+	}
+	if err := s.cfg.Indexer.Load(ctx, kb, noChunks); err != nil {
+		return kb, fmt.Errorf("index knowledge base %q: %w", kb.Name, err)
+	}
+	return kb, nil
+}
+
+// KnowledgeBaseChange is what an update may change; nil leaves a field as it is.
+type KnowledgeBaseChange struct {
+	Name        *string
+	Description *string
+	Chunking    *store.Chunking // holds for documents added from now on
+	Retrieval   *store.RetrievalSettings
+}
+
+// UpdateKnowledgeBase changes settings. Errors as CreateKnowledgeBase, and
+// store.ErrNotFound.
+func (s *Service) UpdateKnowledgeBase(ctx context.Context, idOrName string, change KnowledgeBaseChange) (store.KnowledgeBase, error) {
+	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
+	if err != nil {
+		return kb, err
+	}
+	if change.Name != nil {
+		kb.Name = strings.TrimSpace(*change.Name)
+	}
+	if change.Description != nil {
+		kb.Description = *change.Description
+	}
+	if change.Chunking != nil {
+		kb.Chunking = *change.Chunking
+	}
+	if change.Retrieval != nil {
+		kb.Retrieval = *change.Retrieval
+	}
+	kb.UpdatedAt = s.cfg.Now()
+	if err := validKnowledgeBase(kb); err != nil {
+		return kb, err
+	}
+	if err := s.cfg.Records.UpdateKnowledgeBase(ctx, kb); err != nil {
+		return kb, fmt.Errorf("update knowledge base %q: %w", kb.Name, err)
+	}
+	return kb, nil
+}
+
+// DeleteKnowledgeBase removes a knowledge base with everything in it. When it
+// returns, no search finds anything of it. store.ErrNotFound.
+func (s *Service) DeleteKnowledgeBase(ctx context.Context, idOrName string) error {
+	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
+	if err != nil {
+		return err
+	}
+	if err := s.forgetAll(ctx, kb); err != nil {
+		return err
+	}
+	s.interrupt(func(r running) bool { return r.kb == kb.ID }, errDeleted)
+	// The truth has changed: the index follows even if the caller goes away.
+	if err := s.cfg.Indexer.Drop(context.WithoutCancel(ctx), kb.ID); err != nil {
+		return fmt.Errorf("drop the index of %q: %w", kb.Name, err)
+	}
+	return nil
+}
+
+// forgetAll removes a knowledge base's records and the blobs that nothing else has.
+func (s *Service) forgetAll(ctx context.Context, kb store.KnowledgeBase) error {
+	s.blobs.Lock()
+	defer s.blobs.Unlock()
+	hashes, err := s.blobsOf(ctx, kb.ID)
+	if err != nil {
+		return err
+	}
+	if err := s.cfg.Records.DeleteKnowledgeBase(ctx, kb.ID); err != nil {
+		return fmt.Errorf("delete knowledge base %q: %w", kb.Name, err)
+	}
+	ctx = context.WithoutCancel(ctx)
+	for hash := range hashes {
+		s.dropBlob(ctx, hash)
+	}
+	return nil
+}
+
+// blobsOf collects the hashes that a knowledge base's documents refer to.
+func (s *Service) blobsOf(ctx context.Context, kb string) (map[string]bool, error) {
+	hashes := map[string]bool{}
+	page := store.Page{Limit: store.MaxPage}
+	for {
+		docs, err := s.cfg.Records.Documents(ctx, kb, page)
+		if err != nil {
+			return nil, fmt.Errorf("list documents: %w", err)
+		}
+		for _, d := range docs {
+			hashes[d.SHA256] = true
+			if d.TextSHA256 != "" {
+				hashes[d.TextSHA256] = true
+			}
+		}
+		if len(docs) < page.Size() {
+			return hashes, nil
+		}
+		page.After = docs[len(docs)-1].ID
+	}
+}
+
+func validKnowledgeBase(kb store.KnowledgeBase) error {
+	switch {
+	case kb.Name == "":
+		return store.Invalid("name", "is missing: give the knowledge base a name")
+	case len(kb.Name) > store.MaxName:
+		return store.Invalid("name", "has %d bytes, at most %d are allowed", len(kb.Name), store.MaxName)
+	case !utf8.ValidString(kb.Name) || strings.ContainsFunc(kb.Name, unicode.IsControl):
+		return store.Invalid("name", "holds control characters or is not UTF-8")
+	case strings.ContainsAny(kb.Name, "/\\?#"):
+		return store.Invalid("name", `must not hold / \ ? or #, because it is used in addresses`)
+	case len(kb.Description) > maxDescription:
+		return store.Invalid("description", "has %d bytes, at most %d are allowed", len(kb.Description), maxDescription)
+	}
+	c := kb.Chunking
+	switch {
+	case c.Size != 0 && (c.Size < minChunkSize || c.Size > maxChunkSize):
+		return store.Invalid("chunking.size", "is %d, allowed are %d to %d tokens, or 0 for the default", c.Size, minChunkSize, maxChunkSize)
+	case c.Overlap < 0 || (c.Size > 0 && c.Overlap > c.Size/2) || (c.Size == 0 && c.Overlap > minChunkSize):
+		return store.Invalid("chunking.overlap", "is %d, allowed are 0 to half of chunking.size", c.Overlap)
+	}
+	r := kb.Retrieval
+	switch {
+	case r.TopK < 0 || r.TopK > store.MaxTopK:
+		return store.Invalid("retrieval.top_k", "is %d, allowed are 1 to %d, or 0 for the default", r.TopK, store.MaxTopK)
+	case r.ScoreThreshold < 0 || r.ScoreThreshold > 1:
+		return store.Invalid("retrieval.score_threshold", "is %g, allowed are 0 to 1", r.ScoreThreshold)
+	}
+	return nil
+}
+
+// noChunks is the content of an empty knowledge base.
+func noChunks(func(store.Chunk, error) bool) {}

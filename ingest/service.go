@@ -1,0 +1,192 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+
+	"ragagent/store"
+)
+
+// Config wires a Service. Records, Blobs, Indexer, Parser and Embedder are
+// required; every other zero value is the default named beside it.
+type Config struct {
+	Records  Records
+	Blobs    store.Blobs
+	Indexer  Indexer
+	Parser   Parser
+	Embedder Embedder
+
+	MaxFileBytes int64         // of one upload; 512 MiB
+	Workers      int           // jobs at a time; the number of cores
+	Batch        int           // chunks that are embedded and journalled together; 128
+	Lease        time.Duration // a worker that is silent for longer has died; 1 minute
+	MaxAttempts  int           // times a job may be taken up before it fails; 3
+	JobTimeout   time.Duration // of one attempt; 1 hour
+	Now          func() time.Time
+	Log          *slog.Logger // discarded
+}
+
+// Service owns knowledge bases, documents and jobs. All methods may be called
+// concurrently.
+type Service struct {
+	cfg   Config
+	watch *board
+
+	// blobs is held while a blob is committed and referred to, and while a
+	// reference is dropped and the blob with it: a delete can never take the
+	// bytes of an upload that has just been accepted.
+	blobs sync.Mutex
+	// order keeps the changes of one document in the search indexes in the
+	// order of the truth.
+	order keyed
+
+	wake    chan struct{} // a job may be waiting
+	stop    context.CancelFunc
+	workers sync.WaitGroup
+
+	mu      sync.Mutex
+	running map[string]running // by job id
+}
+
+// running is a job that a worker of this process is at.
+type running struct {
+	kb, document string
+	cancel       context.CancelCauseFunc
+}
+
+// New checks the configuration. Nothing runs until Start.
+func New(cfg Config) (*Service, error) {
+	if cfg.Records == nil || cfg.Blobs == nil || cfg.Indexer == nil || cfg.Parser == nil || cfg.Embedder == nil {
+		return nil, errors.New("ingest: records, blobs, indexer, parser and embedder are required")
+	}
+	if cfg.MaxFileBytes <= 0 {
+		cfg.MaxFileBytes = 512 << 20
+	}
+	if cfg.Workers <= 0 {
+		cfg.Workers = runtime.GOMAXPROCS(0)
+	}
+	if cfg.Batch <= 0 {
+		cfg.Batch = 128
+	}
+	if cfg.Lease <= 0 {
+		cfg.Lease = time.Minute
+	}
+	if cfg.MaxAttempts <= 0 {
+		cfg.MaxAttempts = 3
+	}
+	if cfg.JobTimeout <= 0 {
+		cfg.JobTimeout = time.Hour
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Service{
+		cfg:     cfg,
+		watch:   newBoard(),
+		order:   keyed{locks: map[string]*keyLock{}},
+		wake:    make(chan struct{}, 1),
+		running: map[string]running{},
+	}, nil
+}
+
+// Load fills the search indexes from the truth. It is called once, before
+// Start and before questions are answered; progress, if not nil, is told of
+// each knowledge base that is done.
+func (s *Service) Load(ctx context.Context, progress func(kb store.KnowledgeBase)) error {
+	return s.eachKnowledgeBase(ctx, func(kb store.KnowledgeBase) error {
+		if err := s.cfg.Indexer.Load(ctx, kb, s.cfg.Records.VisibleChunks(ctx, kb.ID, "")); err != nil {
+			return fmt.Errorf("load knowledge base %q: %w", kb.Name, err)
+		}
+		if progress != nil {
+			progress(kb)
+		}
+		return nil
+	})
+}
+
+func (s *Service) eachKnowledgeBase(ctx context.Context, do func(store.KnowledgeBase) error) error {
+	page := store.Page{Limit: store.MaxPage}
+	for {
+		kbs, err := s.cfg.Records.KnowledgeBases(ctx, page)
+		if err != nil {
+			return fmt.Errorf("list knowledge bases: %w", err)
+		}
+		for _, kb := range kbs {
+			if err := do(kb); err != nil {
+				return err
+			}
+		}
+		if len(kbs) < page.Size() {
+			return nil
+		}
+		page.After = kbs[len(kbs)-1].ID
+	}
+}
+
+// Start takes up what an earlier process left and begins to work. The caller
+// holds the data folder's lock, so no other worker can have a lease.
+func (s *Service) Start(ctx context.Context) error {
+	n, err := s.cfg.Records.RequeueAll(ctx)
+	if err != nil {
+		return fmt.Errorf("take up interrupted jobs: %w", err)
+	}
+	if n > 0 {
+		s.cfg.Log.Info("jobs taken up again", "count", n)
+	}
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	s.stop = stop
+	for range s.cfg.Workers {
+		s.workers.Go(func() { s.work(run) })
+	}
+	return nil
+}
+
+// Close stops the workers. Running jobs are given back to the queue and go on
+// where they were when the service is started again.
+func (s *Service) Close() error {
+	if s.stop != nil {
+		s.stop()
+	}
+	s.workers.Wait()
+	s.watch.close()
+	return nil
+}
+
+// keyed is a mutex per key that exists while somebody holds or awaits it.
+type keyed struct {
+	mu    sync.Mutex
+	locks map[string]*keyLock
+}
+
+type keyLock struct {
+	sync.Mutex
+	users int
+}
+
+func (k *keyed) lock(key string) (unlock func()) {
+	k.mu.Lock()
+	l := k.locks[key]
+	if l == nil {
+		l = &keyLock{}
+		k.locks[key] = l
+	}
+	l.users++
+	k.mu.Unlock()
+	l.Lock()
+	return func() {
+		l.Unlock()
+		k.mu.Lock()
+		if l.users--; l.users == 0 {
+			delete(k.locks, key)
+		}
+		k.mu.Unlock()
+	}
+}

@@ -1,0 +1,214 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"ragagent/store"
+)
+
+// Submit accepts an upload: when it returns without an error, the bytes and the
+// job are on the disk and the work will be done, whatever happens to the
+// process. The same bytes twice in one knowledge base are one document.
+// store.ErrNotFound, store.ErrInvalid with the field, store.ErrTooLarge.
+func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submitted, error) {
+	name, err := cleanName(up.Name)
+	if err != nil {
+		return Submitted{}, err
+	}
+	if err := validMetadata(up.Metadata); err != nil {
+		return Submitted{}, err
+	}
+	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
+	if err != nil {
+		return Submitted{}, err
+	}
+	staged, err := s.cfg.Blobs.Stage(ctx, up.Body, s.cfg.MaxFileBytes)
+	if err != nil {
+		return Submitted{}, fmt.Errorf("store %q: %w", name, err)
+	}
+	defer func() { _ = staged.Discard() }() // nothing to do once committed
+	now := s.cfg.Now()
+	doc := store.Document{
+		ID:              store.NewID("doc"),
+		KnowledgeBaseID: kb.ID,
+		Name:            name,
+		Title:           up.Title,
+		Status:          store.StatusQueued,
+		MIME:            up.MIME,
+		Bytes:           staged.Size(),
+		SHA256:          staged.SHA256(),
+		Metadata:        up.Metadata,
+		CreatedAt:       now,
+		UpdatedAt:       now,
+	}
+	job := store.Job{
+		ID:              store.NewID("job"),
+		Kind:            store.JobIngest,
+		KnowledgeBaseID: kb.ID,
+		DocumentID:      doc.ID,
+		Revision:        1,
+		Status:          store.StatusQueued,
+		CreatedAt:       now,
+		UpdatedAt:       now,
+	}
+	s.blobs.Lock()
+	defer s.blobs.Unlock()
+	if err := staged.Commit(); err != nil {
+		return Submitted{}, fmt.Errorf("store %q: %w", name, err)
+	}
+	stored, storedJob, duplicate, err := s.cfg.Records.AddDocument(ctx, doc, job)
+	if err != nil {
+		s.dropBlob(context.WithoutCancel(ctx), doc.SHA256)
+		return Submitted{}, fmt.Errorf("add document %q: %w", name, err)
+	}
+	if !duplicate {
+		s.nudge()
+		return Submitted{Document: stored, Job: storedJob}, nil
+	}
+	out := Submitted{Document: stored, Job: storedJob, DuplicateOf: stored.ID}
+	if stored.Status == store.StatusFailed || stored.Status == store.StatusCancelled {
+		// Sending the same file again means: try again.
+		if out.Job, err = s.Retry(ctx, storedJob.ID); err != nil && !errors.Is(err, store.ErrConflict) {
+			return Submitted{}, err
+		}
+		out.Document.Status, out.Document.Error = out.Job.Status, ""
+	}
+	return out, nil
+}
+
+// DeleteDocument removes a document. When it returns, no search finds it.
+// store.ErrNotFound.
+func (s *Service) DeleteDocument(ctx context.Context, idOrName, id string) error {
+	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
+	if err != nil {
+		return err
+	}
+	defer s.order.lock(id)()
+	doc, err := s.forget(ctx, kb.ID, id)
+	if err != nil {
+		return err
+	}
+	s.interrupt(func(r running) bool { return r.document == id }, errDeleted)
+	// The truth has changed: the index follows even if the caller goes away.
+	err = s.cfg.Indexer.Replace(context.WithoutCancel(ctx), kb, id, noChunks)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("remove %q from the index: %w", doc.Name, err)
+	}
+	return nil
+}
+
+// forget removes a document's records, and its blobs if nothing else has them.
+func (s *Service) forget(ctx context.Context, kb, id string) (store.Document, error) {
+	s.blobs.Lock()
+	defer s.blobs.Unlock()
+	doc, err := s.cfg.Records.DeleteDocument(ctx, kb, id)
+	if err != nil {
+		return doc, fmt.Errorf("delete document: %w", err)
+	}
+	ctx = context.WithoutCancel(ctx)
+	s.dropBlob(ctx, doc.SHA256)
+	s.dropBlob(ctx, doc.TextSHA256)
+	return doc, nil
+}
+
+// dropBlob deletes a blob that nothing refers to. The caller holds s.blobs. A
+// failure leaves an orphan, which verify reports, and no harm.
+func (s *Service) dropBlob(ctx context.Context, hash string) {
+	if hash == "" {
+		return
+	}
+	used, err := s.cfg.Records.BlobInUse(ctx, hash)
+	if err == nil && !used {
+		err = s.cfg.Blobs.Delete(ctx, hash)
+	}
+	if err != nil {
+		s.cfg.Log.Error("blob not removed", "sha256", hash, "error", err)
+	}
+}
+
+// keepText stores a document's normalised text and records what parsing found.
+func (s *Service) keepText(ctx context.Context, doc store.Document, body string) (store.Document, error) {
+	staged, err := s.cfg.Blobs.Stage(ctx, strings.NewReader(body), int64(len(body)))
+	if err != nil {
+		return doc, fmt.Errorf("store the text: %w", err)
+	}
+	defer func() { _ = staged.Discard() }()
+	old := doc.TextSHA256
+	doc.TextSHA256, doc.TextBytes = staged.SHA256(), staged.Size()
+	s.blobs.Lock()
+	defer s.blobs.Unlock()
+	if err := staged.Commit(); err != nil {
+		return doc, fmt.Errorf("store the text: %w", err)
+	}
+	if err := s.cfg.Records.SetParsed(ctx, doc); err != nil {
+		s.dropBlob(context.WithoutCancel(ctx), doc.TextSHA256)
+		return doc, fmt.Errorf("record the text: %w", err)
+	}
+	if old != "" && old != doc.TextSHA256 {
+		s.dropBlob(context.WithoutCancel(ctx), old)
+	}
+	return doc, nil
+}
+
+// cleanName takes the last element of whatever path a client sent: a name is
+// shown to people, it never leads anywhere.
+func cleanName(name string) (string, error) {
+	if !utf8.ValidString(name) {
+		return "", store.Invalid("name", "is not valid UTF-8: rename the file")
+	}
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	base = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, base))
+	switch {
+	case base == "" || base == "." || base == ".." || base == "/":
+		return "", store.Invalid("name", "is missing: give the document a file name")
+	case len(base) > store.MaxName:
+		return "", store.Invalid("name", "has %d bytes, at most %d are allowed: rename the file", len(base), store.MaxName)
+	}
+	return base, nil
+}
+
+// Bounds of a document's metadata.
+const (
+	maxMetadataKeys  = 64
+	maxMetadataBytes = 16 << 10
+)
+
+func validMetadata(m store.Metadata) error {
+	if len(m) > maxMetadataKeys {
+		return store.Invalid("metadata", "has %d keys, at most %d are allowed", len(m), maxMetadataKeys)
+	}
+	total := 0
+	for k, v := range m {
+		if k == "" {
+			return store.Invalid("metadata", "has an empty key")
+		}
+		total += len(k)
+		switch v := v.(type) {
+		case string:
+			total += len(v)
+		case float64, bool:
+			total += 8
+		case []string:
+			for _, s := range v {
+				total += len(s)
+			}
+		default:
+			return store.Invalid("metadata."+k, "must be a string, a number, true or false, or a list of strings")
+		}
+	}
+	if total > maxMetadataBytes {
+		return store.Invalid("metadata", "has %d bytes, at most %d are allowed", total, maxMetadataBytes)
+	}
+	return nil
+}

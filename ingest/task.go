@@ -1,0 +1,287 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"ragagent/ingest/chunk"
+	"ragagent/ingest/parse"
+	"ragagent/store"
+)
+
+// task is one attempt at a job.
+type task struct {
+	*Service
+	job store.Job
+
+	mu       sync.Mutex
+	progress store.Progress
+}
+
+// run brings the document from its original to visible chunks. Every step
+// leaves the truth such that the next attempt goes on behind it: the text and
+// the chunks are a function of the original, and stored batches stay.
+func (t *task) run(ctx context.Context) error {
+	kb, err := t.cfg.Records.KnowledgeBase(ctx, t.job.KnowledgeBaseID)
+	if err != nil {
+		return err
+	}
+	doc, err := t.cfg.Records.Document(ctx, kb.ID, t.job.DocumentID)
+	if err != nil {
+		return err
+	}
+	if doc.Revision < t.job.Revision {
+		text, err := t.parse(ctx, &doc)
+		if err != nil {
+			return err
+		}
+		t.report(store.Progress{Stage: store.StageChunk})
+		chunks, err := cut(kb, doc, t.job.Revision, text)
+		if err != nil {
+			return err
+		}
+		if err := t.embedAndPublish(ctx, kb, doc, chunks); err != nil {
+			return err
+		}
+	} else if err := t.index(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID)); err != nil {
+		return err
+	}
+	return t.cfg.Records.Finish(ctx, t.job.ID)
+}
+
+// parse reads the original and keeps its normalised text.
+func (t *task) parse(ctx context.Context, doc *store.Document) (parse.Text, error) {
+	t.report(store.Progress{Stage: store.StageParse})
+	original, err := t.cfg.Blobs.Open(ctx, doc.SHA256)
+	if err != nil {
+		return parse.Text{}, fmt.Errorf("open the original: %w", err)
+	}
+	defer original.Close()
+	text, err := t.cfg.Parser.Parse(ctx, doc.Name, original)
+	if err != nil {
+		return text, err
+	}
+	if strings.TrimSpace(text.Body) == "" {
+		return text, parse.ErrNoText
+	}
+	doc.MIME = text.MIME
+	doc.Pages = text.Pages
+	doc.Warnings = text.Warnings
+	if doc.Title == "" {
+		doc.Title = text.Title
+	}
+	doc.Metadata = merged(text.Properties, doc.Metadata)
+	*doc, err = t.keepText(ctx, *doc, text.Body)
+	return text, err
+}
+
+// merged lets what the uploader said win over what the file says of itself.
+// Properties that do not fit the bounds of metadata are left out.
+func merged(properties, given store.Metadata) store.Metadata {
+	out := store.Metadata{}
+	for k, v := range properties {
+		out[k] = v
+	}
+	for k, v := range given {
+		out[k] = v
+	}
+	if validMetadata(out) != nil {
+		return given
+	}
+	return out
+}
+
+// cut makes the chunks of a text, without vectors.
+func cut(kb store.KnowledgeBase, doc store.Document, revision int, text parse.Text) ([]store.Chunk, error) {
+	pieces, err := chunk.Split(text, kb.Chunking)
+	if err != nil {
+		return nil, fmt.Errorf("cut the text: %w", err)
+	}
+	if len(pieces) == 0 {
+		return nil, parse.ErrNoText
+	}
+	chunks := make([]store.Chunk, len(pieces))
+	for i, p := range pieces {
+		body := text.Body[p.Span.Start:p.Span.End]
+		chunks[i] = store.Chunk{
+			ID:              store.ChunkID(doc.ID, revision, i, body),
+			KnowledgeBaseID: kb.ID,
+			DocumentID:      doc.ID,
+			Revision:        revision,
+			Ordinal:         i,
+			Title:           doc.Title,
+			Headings:        p.Headings,
+			PageStart:       p.PageStart,
+			PageEnd:         p.PageEnd,
+			Span:            p.Span,
+			Text:            body,
+		}
+	}
+	return chunks, nil
+}
+
+// embedAndPublish embeds the chunks that are not in the journal yet, batch by
+// batch, and makes the revision visible with the last batch.
+func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc store.Document, chunks []store.Chunk) error {
+	done, err := t.resume(ctx, doc, chunks)
+	if err != nil {
+		return err
+	}
+	resumed := done > 0
+	total := len(chunks)
+	for total-done > t.cfg.Batch {
+		batch := chunks[done : done+t.cfg.Batch]
+		if err := t.embed(ctx, batch); err != nil {
+			return err
+		}
+		done += len(batch)
+		p := store.Progress{Stage: store.StageEmbed, Done: done, Total: total}
+		if err := t.cfg.Records.PutChunks(ctx, t.job.ID, batch, p); err != nil {
+			return fmt.Errorf("store %d chunks: %w", len(batch), err)
+		}
+		t.report(p)
+	}
+	last := chunks[done:]
+	if err := t.embed(ctx, last); err != nil {
+		return err
+	}
+	t.report(store.Progress{Stage: store.StageIndex, Done: done, Total: total})
+
+	defer t.order.lock(doc.ID)()
+	doc.Revision = t.job.Revision
+	doc.ChunkCount = total
+	if err := t.cfg.Records.Publish(ctx, t.job.ID, doc, last); err != nil {
+		return fmt.Errorf("publish %d chunks: %w", total, err)
+	}
+	// The revision is visible: the index follows even during a shutdown.
+	ctx = context.WithoutCancel(ctx)
+	if resumed {
+		// Vectors of the earlier attempt are in the store only.
+		return t.replace(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID))
+	}
+	return t.replace(ctx, kb, doc.ID, each(chunks))
+}
+
+// resume returns how many chunks an earlier attempt has stored. If they are not
+// what this attempt would store (another version of the parser, other
+// settings), they are of no use and everything is done again.
+func (t *task) resume(ctx context.Context, doc store.Document, chunks []store.Chunk) (int, error) {
+	n, last, err := t.cfg.Records.ChunkJournal(ctx, doc.ID, t.job.Revision)
+	if err != nil {
+		return 0, fmt.Errorf("read the journal: %w", err)
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	if n <= len(chunks) && chunks[n-1].ID == last {
+		t.cfg.Log.Info("job goes on", "job", t.job.ID, "done", n, "total", len(chunks))
+		// The last chunk is always handed to Publish, so keep at least one.
+		return min(n, len(chunks)-1), nil
+	}
+	if err := t.cfg.Records.ClearJournal(ctx, doc.ID, t.job.Revision); err != nil {
+		return 0, fmt.Errorf("clear the journal: %w", err)
+	}
+	return 0, nil
+}
+
+// embed fills in the vectors of a batch. Title and headings are part of what is
+// embedded, though not of what is quoted.
+func (t *task) embed(ctx context.Context, chunks []store.Chunk) error {
+	texts := make([]string, len(chunks))
+	for i, c := range chunks {
+		texts[i] = indexed(c)
+	}
+	vectors, err := t.cfg.Embedder.Embed(ctx, texts)
+	if err != nil {
+		return fmt.Errorf("embed %d chunks: %w", len(chunks), err)
+	}
+	if len(vectors) != len(chunks) {
+		return fmt.Errorf("embed %d chunks: the embedder returned %d vectors", len(chunks), len(vectors))
+	}
+	for i := range chunks {
+		chunks[i].Vector = vectors[i]
+	}
+	return nil
+}
+
+func indexed(c store.Chunk) string {
+	var b strings.Builder
+	if c.Title != "" {
+		b.WriteString(c.Title)
+		b.WriteByte(' ')
+	}
+	for _, h := range c.Headings {
+		if h != c.Title {
+			b.WriteString(h)
+			b.WriteByte(' ')
+		}
+	}
+	b.WriteString(c.Text)
+	return b.String()
+}
+
+// index replaces a document in the search indexes, in the order of the truth.
+func (t *task) index(ctx context.Context, kb store.KnowledgeBase, doc string, chunks chunkSeq) error {
+	t.report(store.Progress{Stage: store.StageIndex})
+	defer t.order.lock(doc)()
+	return t.replace(ctx, kb, doc, chunks)
+}
+
+func (t *task) replace(ctx context.Context, kb store.KnowledgeBase, doc string, chunks chunkSeq) error {
+	if err := t.cfg.Indexer.Replace(ctx, kb, doc, chunks); err != nil {
+		return fmt.Errorf("index: %w", err)
+	}
+	return nil
+}
+
+type chunkSeq = func(yield func(store.Chunk, error) bool)
+
+func each(chunks []store.Chunk) chunkSeq {
+	return func(yield func(store.Chunk, error) bool) {
+		for _, c := range chunks {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// report tells watchers of progress; the heartbeat writes it down.
+func (t *task) report(p store.Progress) {
+	t.mu.Lock()
+	t.progress = p
+	t.mu.Unlock()
+	job := t.job
+	job.Progress = p
+	job.UpdatedAt = t.cfg.Now()
+	t.watch.publish(job)
+}
+
+// beat keeps the lease while the task runs, and ends the task when the job was
+// taken away from it.
+func (t *task) beat(ctx context.Context, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(t.cfg.Lease / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		t.mu.Lock()
+		p := t.progress
+		t.mu.Unlock()
+		err := t.cfg.Records.Heartbeat(ctx, t.job.ID, t.cfg.Now().Add(t.cfg.Lease), p)
+		switch {
+		case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrNotFound):
+			cancel(errLost)
+			return
+		case err != nil && ctx.Err() == nil:
+			t.cfg.Log.Error("heartbeat failed", "job", t.job.ID, "error", err)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"ragagent/store"
+)
+
+// Causes with which a running job's context ends. The worker tells from them
+// whether the job failed or was taken away.
+var (
+	errDeleted   = errors.New("the document was deleted")
+	errCancelled = errors.New("the job was cancelled")
+	errLost      = errors.New("the lease was lost")
+)
+
+// poll is how long an idle worker sleeps when nobody wakes it: only work of
+// which this process was not told, such as an expired lease, waits that long.
+const poll = 5 * time.Second
+
+// nudge wakes one idle worker.
+func (s *Service) nudge() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// work takes jobs until ctx ends.
+func (s *Service) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		job, err := s.cfg.Records.Lease(ctx, s.cfg.Now(), s.cfg.Lease)
+		switch {
+		case err == nil:
+			s.nudge() // there may be more than one
+			s.attempt(ctx, job)
+			continue
+		case ctx.Err() != nil:
+			return
+		case !errors.Is(err, store.ErrNotFound):
+			s.cfg.Log.Error("no job could be taken", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.wake:
+		case <-time.After(poll):
+		}
+	}
+}
+
+// attempt runs one leased job to an end: ready, failed, cancelled or given back.
+func (s *Service) attempt(ctx context.Context, job store.Job) {
+	s.watch.publish(job)
+	if job.Attempts > s.cfg.MaxAttempts {
+		s.fail(ctx, job, fmt.Errorf("gave up after %d attempts, each of which ended with the server: retry it, or remove the document", s.cfg.MaxAttempts))
+		return
+	}
+	run, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	run, stop := context.WithTimeoutCause(run, s.cfg.JobTimeout,
+		fmt.Errorf("not finished after %s: split the document", s.cfg.JobTimeout))
+	defer stop()
+	s.mu.Lock()
+	s.running[job.ID] = running{kb: job.KnowledgeBaseID, document: job.DocumentID, cancel: cancel}
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		delete(s.running, job.ID)
+		s.mu.Unlock()
+	}()
+
+	task := &task{Service: s, job: job}
+	heart := make(chan struct{})
+	go func() {
+		defer close(heart)
+		task.beat(run, cancel)
+	}()
+	err := task.guarded(run)
+	cancel(err)
+	<-heart
+	s.settle(ctx, task, err, context.Cause(run))
+}
+
+// settle writes down how an attempt ended.
+func (s *Service) settle(ctx context.Context, t *task, err, cause error) {
+	done := context.WithoutCancel(ctx)
+	switch {
+	case err == nil, errors.Is(cause, errDeleted), errors.Is(cause, errCancelled), errors.Is(cause, errLost):
+		s.announce(done, t.job.ID) // decided already, here or by somebody else
+	case ctx.Err() != nil:
+		if err := s.cfg.Records.Requeue(done, t.job.ID); err != nil {
+			s.cfg.Log.Error("job not given back; it is taken up when its lease ends", "job", t.job.ID, "error", err)
+		}
+		s.announce(done, t.job.ID)
+	default:
+		if errors.Is(err, context.DeadlineExceeded) && cause != nil {
+			err = cause
+		}
+		s.fail(done, t.job, err)
+	}
+}
+
+// fail ends a job that is still running; of one that has been cancelled or
+// deleted meanwhile, the truth has the last word.
+func (s *Service) fail(ctx context.Context, job store.Job, err error) {
+	ctx = context.WithoutCancel(ctx)
+	switch failed := s.cfg.Records.Fail(ctx, job.ID, err.Error()); {
+	case failed == nil:
+		s.cfg.Log.Warn("ingest failed", "job", job.ID, "document", job.DocumentID, "error", err)
+	case !errors.Is(failed, store.ErrConflict) && !errors.Is(failed, store.ErrNotFound):
+		s.cfg.Log.Error("failure not recorded", "job", job.ID, "cause", err, "error", failed)
+	}
+	s.announce(ctx, job.ID)
+}
+
+// announce tells watchers how a job stands in the truth.
+func (s *Service) announce(ctx context.Context, id string) {
+	job, err := s.cfg.Records.Job(ctx, id)
+	if err != nil {
+		s.watch.gone(id)
+		return
+	}
+	s.watch.publish(job)
+}
+
+// interrupt ends the running jobs that match, with a cause.
+func (s *Service) interrupt(match func(running) bool, cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.running {
+		if match(r) {
+			r.cancel(cause)
+		}
+	}
+}
+
+// Cancel ends a queued or running job and its document. store.ErrNotFound;
+// store.ErrConflict if it has ended.
+func (s *Service) Cancel(ctx context.Context, id string) (store.Job, error) {
+	job, err := s.cfg.Records.CancelJob(ctx, id)
+	if err != nil {
+		return job, fmt.Errorf("cancel job: %w", err)
+	}
+	s.interrupt(func(r running) bool { return r.document == job.DocumentID }, errCancelled)
+	s.watch.publish(job)
+	return job, nil
+}
+
+// Retry queues a failed or cancelled job again. store.ErrNotFound;
+// store.ErrConflict if it is in another state.
+func (s *Service) Retry(ctx context.Context, id string) (store.Job, error) {
+	job, err := s.cfg.Records.RetryJob(ctx, id)
+	if err != nil {
+		return job, fmt.Errorf("retry job: %w", err)
+	}
+	s.watch.publish(job)
+	s.nudge()
+	return job, nil
+}
+
+// guarded runs the task; a panic in it fails the job, not the server.
+func (t *task) guarded(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.cfg.Log.Error("panic in a job", "job", t.job.ID, "panic", p, "stack", string(debug.Stack()))
+			err = errors.New("internal error while reading this document; the log has the details")
+		}
+	}()
+	return t.run(ctx)
+}
