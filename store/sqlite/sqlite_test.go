@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"io"
 	"path/filepath"
 	"testing"
 
@@ -16,12 +17,15 @@ func open(t *testing.T, path string) *sqlite.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { closing(t, db) })
 	return db
+}
+
+func closing(t *testing.T, c io.Closer) {
+	t.Helper()
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestRecords(t *testing.T) {
