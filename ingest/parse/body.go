@@ -1,0 +1,143 @@
+package parse
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"ragagent/store"
+)
+
+// body collects blocks and writes the one normalised text they lie in.
+type body struct {
+	out       strings.Builder
+	blocks    []Block
+	maxBytes  int
+	maxBlocks int
+	err       error // the first limit that was passed; later blocks are dropped
+}
+
+// reset drops what was added.
+func (b *body) reset() {
+	b.out.Reset()
+	b.blocks = nil
+	b.err = nil
+}
+
+// between separates blocks in the body.
+const between = "\n\n"
+
+// add appends a block. Text that is blank after normalisation is left out.
+func (b *body) add(kind Kind, level, page int, text string) {
+	if b.err != nil {
+		return
+	}
+	text = normalise(text)
+	if text == "" {
+		return
+	}
+	start := b.out.Len()
+	if start > 0 {
+		start += len(between)
+	}
+	switch {
+	case len(b.blocks) >= b.maxBlocks:
+		b.err = fmt.Errorf("%w: more than %d blocks of text", ErrLimit, b.maxBlocks)
+		return
+	case start+len(text) > b.maxBytes:
+		b.err = fmt.Errorf("%w: more than %d MB of text", ErrLimit, b.maxBytes>>20)
+		return
+	}
+	if b.out.Len() > 0 {
+		b.out.WriteString(between)
+	}
+	b.out.WriteString(text)
+	b.blocks = append(b.blocks, Block{
+		Kind: kind, Level: level, Page: page,
+		Span: store.Span{Start: start, End: start + len(text)},
+	})
+}
+
+// normalise gives text the form that Text.Body promises: UTF-8, NFC, LF line
+// ends, no control characters but tab and LF, no blanks at line ends, and
+// neither blank lines around it nor more than one in a row inside. It is
+// idempotent.
+func normalise(text string) string {
+	text = norm.NFC.String(clean(text))
+	var out strings.Builder
+	out.Grow(len(text))
+	empty := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimRightFunc(line, unicode.IsSpace)
+		if line == "" {
+			empty++
+			continue
+		}
+		if out.Len() > 0 {
+			out.WriteByte('\n')
+			if empty > 0 {
+				out.WriteByte('\n')
+			}
+		}
+		empty = 0
+		out.WriteString(line)
+	}
+	return strings.TrimLeftFunc(out.String(), unicode.IsSpace)
+}
+
+// clean maps line ends and blanks to the plain ones and drops characters that
+// are not text: controls, byte order marks, soft hyphens, and the directional
+// overrides that make a reader see another text than the one searched.
+func clean(text string) string {
+	if isClean(text) {
+		return text
+	}
+	var out strings.Builder
+	out.Grow(len(text))
+	for i := 0; i < len(text); {
+		r, n := utf8.DecodeRuneInString(text[i:])
+		i += n
+		switch {
+		case r == '\r':
+			if i < len(text) && text[i] == '\n' {
+				continue
+			}
+			out.WriteByte('\n')
+		case r == '\f' || r == '\v' || r == '\u0085' || r == '\u2028' || r == '\u2029':
+			out.WriteByte('\n')
+		case r == '\u00a0' || r == '\u2007' || r == '\u202f':
+			out.WriteByte(' ')
+		case r == '\t' || r == '\n' || r == ' ':
+			out.WriteRune(r)
+		case unicode.IsControl(r), invisible(r):
+		default:
+			out.WriteRune(r) // a broken byte comes as U+FFFD
+		}
+	}
+	return out.String()
+}
+
+func invisible(r rune) bool {
+	switch {
+	case r == '\ufeff', r == '\u00ad', r == '\u200b', r == '\u2060':
+		return true
+	case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+		return true
+	case r >= 0xe0000 && r <= 0xe007f: // tag characters
+		return true
+	}
+	return false
+}
+
+// isClean says that text is ASCII that clean would not change.
+func isClean(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,202 @@
+package parse
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/wlynxg/chardet"
+	htmlcharset "golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// guessBytes is how much of a text the guess of its charset looks at.
+const guessBytes = 64 << 10
+
+// charset is how the bytes of a text file are to be read.
+type charset struct {
+	name    string            // as in the IANA registry, lower case
+	decoder encoding.Encoding // nil for UTF-8
+	guessed bool              // nothing in the file says so
+}
+
+var utf8Charset = charset{name: "utf-8"}
+
+func utf16Charset(order unicode.Endianness, guessed bool) charset {
+	name := "utf-16be"
+	if order == unicode.LittleEndian {
+		name = "utf-16le"
+	}
+	return charset{name: name, decoder: unicode.UTF16(order, unicode.UseBOM), guessed: guessed}
+}
+
+// markedCharset tells a Unicode charset by its byte order mark or, for UTF-16,
+// by the place of its zero bytes; ok is false where neither is there.
+func markedCharset(head []byte) (c charset, ok bool) {
+	switch {
+	case bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}):
+		return utf8Charset, true
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}):
+		return utf16Charset(unicode.LittleEndian, false), true
+	case bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return utf16Charset(unicode.BigEndian, false), true
+	}
+	return unmarkedUTF16(head)
+}
+
+// unmarkedUTF16 recognises UTF-16 without a byte order mark: in text that uses
+// ASCII blanks and punctuation at all, the zero bytes stand on one side only.
+func unmarkedUTF16(head []byte) (charset, bool) {
+	if len(head) > 4096 {
+		head = head[:4096]
+	}
+	head = head[:len(head)&^1]
+	var zeros, plain [2]int // by position in the pair; plain: zero beside Latin text
+	for i := 0; i+1 < len(head); i += 2 {
+		hi, lo := head[i], head[i+1]
+		if hi == 0 {
+			zeros[0]++
+			plain[0] += latinText(lo)
+		}
+		if lo == 0 {
+			zeros[1]++
+			plain[1] += latinText(hi)
+		}
+	}
+	pairs := len(head) / 2
+	for side, order := range []unicode.Endianness{unicode.BigEndian, unicode.LittleEndian} {
+		if pairs >= 2 && zeros[1-side] == 0 && plain[side] == zeros[side] && 20*zeros[side] >= pairs {
+			return utf16Charset(order, true), true
+		}
+	}
+	return charset{}, false
+}
+
+func latinText(c byte) int {
+	if c >= ' ' && c < 0x7f || c >= 0xa0 || c == '\n' || c == '\r' || c == '\t' {
+		return 1
+	}
+	return 0
+}
+
+// guessCharset guesses the charset of a text without marks: UTF-8 if it is
+// valid, else what its byte statistics say, else Windows-1252, which reads
+// every Latin-1 text rightly.
+func guessCharset(data []byte) charset {
+	if utf8.Valid(data) {
+		return utf8Charset
+	}
+	sample := firstOddities(data)
+	if mostlyUTF8(sample) {
+		return utf8Charset // damaged here and there; bad bytes become U+FFFD
+	}
+	western := charset{name: "windows-1252", decoder: charmap.Windows1252, guessed: true}
+	found := chardet.Detect(sample)
+	if found.Confidence < 0.5 {
+		return western
+	}
+	name := strings.ToLower(found.Encoding)
+	switch name {
+	case "gb2312":
+		name = "gb18030" // its superset, and what such files mostly are
+	case "maccyrillic":
+		name = "windows-1251" // alike in small letters, and a thousand times more common
+	}
+	enc, err := htmlindex.Get(name)
+	if err != nil || !decodes(enc, sample) {
+		return western
+	}
+	if canonical, err := htmlindex.Name(enc); err == nil {
+		name = canonical
+	}
+	return charset{name: name, decoder: enc, guessed: true}
+}
+
+// firstOddities returns the part of data that starts a little before its first
+// byte beyond ASCII: a long English file may hold its only accents far down.
+func firstOddities(data []byte) []byte {
+	at := bytes.IndexFunc(data, func(r rune) bool { return r >= utf8.RuneSelf })
+	at = max(0, at-1024)
+	return data[at:min(len(data), at+guessBytes)]
+}
+
+// mostlyUTF8 says that of the bytes beyond ASCII at least nine in ten belong
+// to valid sequences.
+func mostlyUTF8(data []byte) bool {
+	good, bad := 0, 0
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			bad++
+		case n > 1:
+			good += n
+		}
+		data = data[n:]
+	}
+	return good >= 9*bad
+}
+
+// decodes says that nothing in data is undefined in enc; the sample may end
+// within a character.
+func decodes(enc encoding.Encoding, data []byte) bool {
+	text, err := enc.NewDecoder().Bytes(data)
+	if err != nil {
+		return false
+	}
+	return bytes.Count(text, []byte("\uFFFD")) <= 1
+}
+
+// decode turns data into UTF-8.
+func (c charset) decode(data []byte) (string, error) {
+	if c.decoder == nil {
+		return strings.ToValidUTF8(string(data), "\uFFFD"), nil
+	}
+	text, err := c.decoder.NewDecoder().Bytes(data)
+	if err != nil {
+		return "", fmt.Errorf("%w: not readable as %s", ErrDamaged, c.name)
+	}
+	return string(text), nil
+}
+
+// warnings says what is uncertain or lost in a text read with c.
+func (c charset) warnings(text string) []string {
+	var out []string
+	if c.guessed {
+		out = append(out, fmt.Sprintf("the file does not say its character encoding; it was read as %s", c.name))
+	}
+	if n := strings.Count(text, "\uFFFD"); n > 0 {
+		out = append(out, fmt.Sprintf("%d characters could not be read as %s", n, c.name))
+	}
+	return out
+}
+
+// htmlCharset finds the charset of an HTML file that has no byte order mark:
+// what a meta element says, else a guess.
+func htmlCharset(data []byte) charset {
+	enc, name, certain := htmlcharset.DetermineEncoding(data[:min(len(data), 1024)], "")
+	if !certain {
+		return guessCharset(data)
+	}
+	if name == "utf-8" || enc == encoding.Nop {
+		return utf8Charset
+	}
+	return charset{name: name, decoder: enc}
+}
+
+// controlHeavy says that decoded text is full of control characters or of
+// bytes that could not be read: it was no text.
+func controlHeavy(text string) bool {
+	bad, n := 0, 0
+	for _, r := range text[:min(len(text), guessBytes)] {
+		n++
+		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' {
+			bad++
+		}
+	}
+	return 10*bad > n
+}

@@ -1,0 +1,192 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"ragagent/store"
+)
+
+// Config sets the limits of a Parser. The zero value is usable.
+type Config struct {
+	MaxBytes  int64 // of a file; 0 means 256 MiB
+	MaxText   int   // bytes of normalised text; 0 means 64 MiB
+	MaxBlocks int   // 0 means 500,000
+
+	// Children bounds the child processes at work at once; further files wait.
+	// 0 means 2.
+	Children int
+	// Memory bounds what one child may allocate, in bytes; 0 means 1 GiB. On
+	// systems other than Linux it is a goal, not a limit.
+	Memory int64
+	// Timeout bounds the time one file may take in children, waiting for a
+	// place not counted; 0 means 2 minutes. It is also the limit of their
+	// processor time.
+	Timeout time.Duration
+	// Stall bounds the time a child may take for one page; 0 means 20 s. The
+	// page is then left out, with a warning.
+	Stall time.Duration
+	// Executable is the program that calls ChildMain first; "" means this one.
+	Executable string
+	// TempDir holds copies of files that are not on disk, while they are read;
+	// "" means the system's.
+	TempDir string
+}
+
+func (c Config) withDefaults() Config {
+	c.MaxBytes = orDefault(c.MaxBytes, 256<<20)
+	c.MaxText = orDefault(c.MaxText, 64<<20)
+	c.MaxBlocks = orDefault(c.MaxBlocks, 500_000)
+	c.Children = orDefault(c.Children, 2)
+	c.Memory = orDefault(c.Memory, 1<<30)
+	c.Timeout = orDefault(c.Timeout, 2*time.Minute)
+	c.Stall = orDefault(c.Stall, 20*time.Second)
+	return c
+}
+
+func orDefault[T int | int64 | time.Duration](v, standard T) T {
+	if v == 0 {
+		return standard
+	}
+	return v
+}
+
+// Parser reads files. It may be used concurrently.
+type Parser struct {
+	cfg     Config
+	sandbox *sandbox
+}
+
+// New makes a Parser; negative limits are store.ErrInvalid.
+func New(cfg Config) (*Parser, error) {
+	cfg = cfg.withDefaults()
+	if cfg.MaxBytes < 0 || cfg.MaxText < 0 || cfg.MaxBlocks < 0 || cfg.Children < 0 ||
+		cfg.Memory < 0 || cfg.Timeout < 0 || cfg.Stall < 0 {
+		return nil, store.Invalid("parse", "limits must not be negative")
+	}
+	box, err := newSandbox(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Parser{cfg: cfg, sandbox: box}, nil
+}
+
+// Parse reads a file. Its content decides what it is; name helps to tell text
+// formats from each other. It does not close file. Errors wrap ErrNoText,
+// ErrUnsupported, ErrEncrypted, ErrDamaged or ErrLimit where the file is to
+// blame, and are otherwise of ctx or of reading.
+func (p *Parser) Parse(ctx context.Context, name string, file store.Blob) (Text, error) {
+	size := file.Size()
+	switch {
+	case size == 0:
+		return Text{}, fmt.Errorf("%w: the file is empty", ErrNoText)
+	case size > p.cfg.MaxBytes:
+		return Text{}, fmt.Errorf("%w: the file has more than %d MB", ErrLimit, p.cfg.MaxBytes>>20)
+	}
+	head := make([]byte, min(size, headBytes))
+	if _, err := file.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return Text{}, fmt.Errorf("read %s: %w", name, err)
+	}
+	if isPDF(head) {
+		return p.parsePDF(ctx, file)
+	}
+	if kind := binaryKind(head); kind != "" {
+		return Text{}, fmt.Errorf("%w: it looks like %s", ErrUnsupported, kind)
+	}
+	data := make([]byte, size)
+	if _, err := file.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
+		return Text{}, fmt.Errorf("read %s: %w", name, err)
+	}
+	return p.parseText(ctx, name, data)
+}
+
+// parseText reads the formats that are written in characters.
+func (p *Parser) parseText(ctx context.Context, name string, data []byte) (Text, error) {
+	cs, marked := markedCharset(data)
+	if !marked {
+		if declaresHTML(string(data[:min(len(data), headBytes)])) {
+			cs = htmlCharset(data)
+		} else {
+			cs = guessCharset(data)
+		}
+	}
+	decoded, err := cs.decode(data)
+	if err != nil {
+		return Text{}, err
+	}
+	if controlHeavy(decoded) {
+		return Text{}, fmt.Errorf("%w: it looks like binary data of an unknown kind", ErrUnsupported)
+	}
+	f := textFormat(name, decoded)
+	if f == formatMarkdown && suspicious(decoded) {
+		return p.parseSuspicious(ctx, decoded, cs)
+	}
+	if err := ctx.Err(); err != nil {
+		return Text{}, err
+	}
+	return p.finish(readText(f, decoded, p.cfg.MaxText, p.cfg.MaxBlocks), cs.warnings(decoded))
+}
+
+// reading is what a text format's reader found.
+type reading struct {
+	format   format
+	body     body
+	title    string
+	meta     store.Metadata
+	warnings []string
+}
+
+// readText reads one of the text formats.
+func readText(f format, text string, maxBytes, maxBlocks int) *reading {
+	r := &reading{format: f, body: body{maxBytes: maxBytes, maxBlocks: maxBlocks}, meta: store.Metadata{}}
+	text = strings.TrimPrefix(text, "\uFEFF")
+	switch f {
+	case formatHTML:
+		r.title, r.meta = readHTML(&r.body, text)
+	case formatMarkdown:
+		r.title, r.meta, r.warnings = readMarkdown(&r.body, clean(text))
+	case formatCode:
+		readCode(&r.body, text)
+	default:
+		readPlain(&r.body, text)
+	}
+	return r
+}
+
+// finish makes the Text of a reading.
+func (p *Parser) finish(r *reading, warnings []string) (Text, error) {
+	if r.body.err != nil {
+		return Text{}, r.body.err
+	}
+	if len(r.body.blocks) == 0 {
+		return Text{}, fmt.Errorf("%w: the file is blank", ErrNoText)
+	}
+	return Text{
+		Title:      title(r.title),
+		MIME:       r.format.mime(),
+		Body:       r.body.out.String(),
+		Blocks:     r.body.blocks,
+		Properties: r.meta,
+		Warnings:   append(warnings, r.warnings...),
+	}, nil
+}
+
+// title bounds and normalises what a file calls itself.
+func title(s string) string {
+	s = strings.Join(strings.Fields(normalise(s)), " ")
+	if len(s) <= maxTitle {
+		return s
+	}
+	cut := maxTitle
+	for cut > 0 && s[cut]&0xc0 == 0x80 {
+		cut--
+	}
+	return strings.TrimSpace(s[:cut])
+}
+
+// maxTitle bounds Text.Title, in bytes.
+const maxTitle = 512

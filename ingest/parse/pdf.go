@@ -1,0 +1,233 @@
+package parse
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"ragagent/ingest/parse/pdf"
+	"ragagent/store"
+)
+
+// parsePDF reads a PDF in child processes. A page that kills its child is left
+// out, with a warning, and another child goes on behind it.
+func (p *Parser) parsePDF(ctx context.Context, blob store.Blob) (Text, error) {
+	leave, err := p.sandbox.enter(ctx)
+	if err != nil {
+		return Text{}, err
+	}
+	defer leave()
+	file, err := p.asFile(io.NewSectionReader(blob, 0, blob.Size()))
+	if err != nil {
+		return Text{}, err
+	}
+	defer file.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, p.cfg.Timeout, errTimeout)
+	defer cancel()
+	read := pdfRead{maxText: p.cfg.MaxText}
+	for {
+		err := p.sandbox.run(ctx, task{Format: formatPDF, Size: blob.Size(), First: read.next()}, file, read.take)
+		if err == nil {
+			return p.pdfText(&read)
+		}
+		if !read.skip(err) {
+			return Text{}, err
+		}
+	}
+}
+
+// maxSkipped bounds the pages that may kill a child before the file is given up.
+const maxSkipped = 5
+
+// pdfRead collects what children say about one file.
+type pdfRead struct {
+	info    *pdf.Info
+	pages   []pdf.Page
+	skipped []int
+	maxText int
+	bytes   int
+}
+
+// next returns the page to go on with, from 1.
+func (r *pdfRead) next() int { return len(r.pages) + 1 }
+
+// take takes a frame. Pages come in order; anything else is a broken child.
+func (r *pdfRead) take(f frame) error {
+	switch {
+	case f.Info != nil:
+		r.info = f.Info
+	case f.Page != nil && f.Page.Number == r.next():
+		for _, line := range f.Page.Lines {
+			r.bytes += len(line.Text)
+		}
+		if r.bytes > r.maxText {
+			return fmt.Errorf("%w: more than %d MB of text", ErrLimit, r.maxText>>20)
+		}
+		r.pages = append(r.pages, *f.Page)
+	default:
+		return errBadFrame
+	}
+	return nil
+}
+
+// skip leaves out the page that a child died of; false if err is no such
+// death, or there were too many.
+func (r *pdfRead) skip(err error) bool {
+	var dead *crash
+	if !errors.As(err, &dead) || !dead.started || r.info == nil || len(r.skipped) == maxSkipped || r.next() > r.info.Pages {
+		return false
+	}
+	r.skipped = append(r.skipped, r.next())
+	r.pages = append(r.pages, pdf.Page{Number: r.next(), Problem: dead.Error()})
+	return true
+}
+
+// pdfText makes the Text of a file that was read to its end.
+func (p *Parser) pdfText(r *pdfRead) (Text, error) {
+	if r.info == nil {
+		return Text{}, fmt.Errorf("%w: nothing could be read of it", ErrDamaged)
+	}
+	out := reading{format: formatPDF, body: body{maxBytes: p.cfg.MaxText, maxBlocks: p.cfg.MaxBlocks}, title: r.info.Title, meta: pdfProperties(*r.info)}
+	for _, b := range pdf.Structure(r.pages) {
+		out.body.add(pdfKinds[b.Kind], b.Level, b.Page, b.Text)
+	}
+	warnings := pdfWarnings(r)
+	if out.body.err == nil && len(out.body.blocks) == 0 {
+		return Text{}, pdfNoText(r)
+	}
+	text, err := p.finish(&out, warnings)
+	text.Pages = r.info.Pages
+	return text, err
+}
+
+var pdfKinds = map[pdf.Kind]Kind{
+	pdf.Paragraph: Paragraph, pdf.Heading: Heading, pdf.List: List, pdf.Table: Table,
+}
+
+func pdfProperties(info pdf.Info) store.Metadata {
+	meta := store.Metadata{}
+	for key, value := range map[string]string{"author": info.Author, "subject": info.Subject, "created": info.Created} {
+		if value != "" {
+			meta[key] = value
+		}
+	}
+	if list := splitList(info.Keywords); len(list) > 0 {
+		meta["keywords"] = list
+	}
+	return meta
+}
+
+// pdfNoText says why a PDF has no text, and what to do.
+func pdfNoText(r *pdfRead) error {
+	images, unmapped := 0, 0
+	for _, page := range r.pages {
+		images += page.Images
+		unmapped += page.Unmapped
+	}
+	switch {
+	case len(r.pages) == 0:
+		return fmt.Errorf("%w: the PDF has no pages", ErrNoText)
+	case len(r.skipped) > 0:
+		return fmt.Errorf("%w: no page could be read: %s", ErrDamaged, r.pages[r.skipped[0]-1].Problem)
+	case unmapped > 0:
+		return fmt.Errorf("%w: the PDF does not say which characters its glyphs stand for; print it to a new PDF or run OCR on it", ErrNoText)
+	case images > 0:
+		return fmt.Errorf("%w: the PDF holds only images, it is probably a scan; run OCR on it, for example with ocrmypdf", ErrNoText)
+	}
+	return fmt.Errorf("%w: the pages of the PDF are blank", ErrNoText)
+}
+
+// pdfWarnings says what of a PDF could not be read well.
+func pdfWarnings(r *pdfRead) []string {
+	var damaged, unmapped, scanned []int
+	for _, page := range r.pages {
+		switch {
+		case page.Problem != "":
+			damaged = append(damaged, page.Number)
+		case page.Unmapped > 20 && page.Unmapped*10 > page.Glyphs:
+			unmapped = append(unmapped, page.Number)
+		case page.Glyphs == 0 && page.Images > 0:
+			scanned = append(scanned, page.Number)
+		}
+	}
+	var out []string
+	add := func(pages []int, what string) {
+		if len(pages) > 0 {
+			out = append(out, pageList(pages)+" "+what)
+		}
+	}
+	out = append(out, r.info.Warnings...)
+	add(damaged, "could not be read completely")
+	add(unmapped, "has many glyphs that stand for no known character")
+	add(scanned, "holds only images; run OCR on the file to search them")
+	return out
+}
+
+// pageList names pages: "page 3", "pages 1, 2, 3 and 17 more".
+func pageList(pages []int) string {
+	const shown = 10
+	var names []string
+	for _, n := range pages[:min(len(pages), shown)] {
+		names = append(names, fmt.Sprint(n))
+	}
+	switch {
+	case len(pages) == 1:
+		return "page " + names[0]
+	case len(pages) > shown:
+		return fmt.Sprintf("pages %s and %d more", strings.Join(names, ", "), len(pages)-shown)
+	}
+	return "pages " + strings.Join(names, ", ")
+}
+
+// asFile copies r into a temporary file that is gone when it is closed.
+func (p *Parser) asFile(r io.Reader) (*os.File, error) {
+	file, err := os.CreateTemp(p.cfg.TempDir, "ragagent-parse-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary file: %w", err)
+	}
+	// The name is not needed; where it cannot be removed now, the system will.
+	_ = os.Remove(file.Name())
+	if _, err := io.Copy(file, r); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("copy the file for its parser: %w", err)
+	}
+	return file, nil
+}
+
+// parseSuspicious reads Markdown that may take long in a child; if it does,
+// the text is read as it stands.
+func (p *Parser) parseSuspicious(ctx context.Context, text string, cs charset) (Text, error) {
+	leave, err := p.sandbox.enter(ctx)
+	if err != nil {
+		return Text{}, err
+	}
+	defer leave()
+	file, err := p.asFile(strings.NewReader(text))
+	if err != nil {
+		return Text{}, err
+	}
+	defer file.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, p.cfg.Timeout, errTimeout)
+	defer cancel()
+	var got *reading
+	err = p.sandbox.run(ctx, task{Format: formatMarkdown, Size: int64(len(text))}, file, func(f frame) error {
+		if f.Reading == nil {
+			return errBadFrame
+		}
+		got = f.Reading.reading(formatMarkdown)
+		return nil
+	})
+	warnings := cs.warnings(text)
+	var dead *crash
+	if errors.As(err, &dead) {
+		warnings = append(warnings, "the Markdown is too complex; it was read as plain text")
+		return p.finish(readText(formatPlain, text, p.cfg.MaxText, p.cfg.MaxBlocks), warnings)
+	}
+	if err != nil {
+		return Text{}, err
+	}
+	return p.finish(got, warnings)
+}
