@@ -54,7 +54,7 @@ type Config struct {
 	MaxRetrieves       int           // answered at a time; twice the number of cores
 	MaxQueue           int           // of either, waiting; 256
 	QueueTimeout       time.Duration // longest wait there; 30 seconds
-	AskTimeout         time.Duration // of one answer; 10 minutes
+	AskTimeout         time.Duration // of one answer; 15 minutes, so that the agent's own budget ends it first
 	RetrieveTimeout    time.Duration // of one retrieval; 1 minute
 	ShutdownTimeout    time.Duration // running requests get to end; 10 seconds
 	IdempotencyEntries int           // answers remembered for Idempotency-Key; 1000
@@ -140,7 +140,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.MaxRetrieves, 2*runtime.GOMAXPROCS(0))
 	setDefault(&c.MaxQueue, 256)
 	setDefault(&c.QueueTimeout, 30*time.Second)
-	setDefault(&c.AskTimeout, 10*time.Minute)
+	setDefault(&c.AskTimeout, 15*time.Minute)
 	setDefault(&c.RetrieveTimeout, time.Minute)
 	setDefault(&c.ShutdownTimeout, 10*time.Second)
 	setDefault(&c.IdempotencyEntries, 1000)

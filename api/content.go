@@ -34,16 +34,16 @@ func (s *Server) getContent(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	mediaType, _, err := mime.ParseMediaType(doc.MIME)
+	mediaType, params, err := mime.ParseMediaType(doc.MIME)
 	if err != nil {
-		mediaType = "application/octet-stream"
+		mediaType, params = "application/octet-stream", nil
 	}
 	disposition, policy := "attachment", originalPolicy
 	if p, safe := inlineTypes[mediaType]; safe && c.QueryParam("disposition") == "inline" {
 		disposition, policy = "inline", p
 	}
 	h := c.Response().Header()
-	h.Set("Content-Type", mediaType)
+	h.Set("Content-Type", mime.FormatMediaType(mediaType, params))
 	h.Set("Content-Disposition", contentDisposition(disposition, doc.Name))
 	h.Set("Content-Security-Policy", policy)
 	return s.sendBlob(c, doc.SHA256)

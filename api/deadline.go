@@ -11,7 +11,7 @@ import (
 // time without progress instead.
 const (
 	bodyPatience  = 30 * time.Second // without a byte of the body
-	bodyRate      = 1 << 10          // bytes a second, on the average, after bodyPatience
+	bodyRate      = 1000             // bytes a second, on the average, after bodyPatience
 	drainPatience = 5 * time.Second  // for the rest of a body nobody wanted
 	writePatience = 30 * time.Second // of one write to a client that does not read
 )

@@ -4,11 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"reflect"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -24,19 +22,23 @@ func decodeJSON(r *http.Request, limit int64, into any) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, limit))
-	if err != nil {
-		return nil, readError(err)
+	var body bytes.Buffer
+	body.Grow(int(max(r.ContentLength, 0)) + bytes.MinRead) // room to see the end without growing
+	if _, err := body.ReadFrom(http.MaxBytesReader(nil, r.Body, limit)); err != nil {
+		return nil, bodyError(err)
 	}
-	return body, decodeStrict(body, into)
+	return body.Bytes(), decodeStrict(body.Bytes(), into)
 }
 
-// readError tells a body that broke off from one that was too long or slow.
-func readError(err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return newProblem(http.StatusBadRequest, CodeInvalid, "the request's body ended before its time")
+// bodyError is the error of reading a request's body: it was too long, came
+// too slowly, or broke off, which is never the server's fault.
+func bodyError(err error) error {
+	if problemOf(err).Code != CodeInternal {
+		return err
 	}
-	return err
+	p := newProblem(http.StatusBadRequest, CodeInvalid, "the request's body is broken or ended before its time: %v", err)
+	p.cause = err
+	return p
 }
 
 func wantMediaType(r *http.Request, want string) error {
@@ -62,15 +64,12 @@ func decodeStrict(body []byte, into any) error {
 	if first := bytes.TrimLeft(body, " \t\r\n")[0]; first != '{' {
 		return newProblem(http.StatusBadRequest, CodeInvalid, "the body must be a JSON object")
 	}
-	w := fieldWalker{dec: json.NewDecoder(bytes.NewReader(body))}
-	if err := w.value(reflect.TypeOf(into), ""); err != nil {
-		return jsonProblem(body, err)
-	}
-	if len(w.found) == 0 {
+	found := strangeFields(body, reflect.TypeOf(into))
+	if len(found) == 0 {
 		return nil
 	}
-	p := newProblem(http.StatusBadRequest, CodeInvalid, "%s: %s", w.found[0].Field, w.found[0].Detail)
-	p.Errors = w.found
+	p := newProblem(http.StatusBadRequest, CodeInvalid, "%s: %s", found[0].Field, found[0].Detail)
+	p.Errors = found
 	return p
 }
 
@@ -126,86 +125,4 @@ func jsonValueName(value string) string {
 		return value
 	}
 	return "a " + value
-}
-
-// fieldWalker reads a JSON text that is known to be valid beside the type it
-// was decoded into, and finds the fields that the type does not have.
-// encoding/json alone stops at the first, without its path, and takes names in
-// any case.
-type fieldWalker struct {
-	dec   *json.Decoder
-	found []ProblemField
-}
-
-func (w *fieldWalker) value(t reflect.Type, path string) error {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case t.Kind() == reflect.Struct:
-		return w.object(t, path)
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
-		return w.array(t.Elem(), path)
-	}
-	var skip json.RawMessage
-	return w.dec.Decode(&skip)
-}
-
-func (w *fieldWalker) object(t reflect.Type, path string) error {
-	if open, err := w.dec.Token(); err != nil || open != json.Delim('{') {
-		return err // null: the only other thing json.Unmarshal lets pass
-	}
-	fields, seen := jsonFields(t), map[string]bool{}
-	for w.dec.More() {
-		token, err := w.dec.Token()
-		if err != nil {
-			return err
-		}
-		name, _ := token.(string)
-		at := join(path, name)
-		field, known := fields[name]
-		switch {
-		case !known:
-			w.found = append(w.found, ProblemField{Field: at, Detail: "is not a known field"})
-			field = reflect.TypeFor[json.RawMessage]()
-		case seen[name]:
-			w.found = append(w.found, ProblemField{Field: at, Detail: "stands here twice"})
-		}
-		seen[name] = true
-		if err := w.value(field, at); err != nil {
-			return err
-		}
-	}
-	_, err := w.dec.Token()
-	return err
-}
-
-func (w *fieldWalker) array(elem reflect.Type, path string) error {
-	if open, err := w.dec.Token(); err != nil || open != json.Delim('[') {
-		return err
-	}
-	for i := 0; w.dec.More(); i++ {
-		if err := w.value(elem, path+"["+strconv.Itoa(i)+"]"); err != nil {
-			return err
-		}
-	}
-	_, err := w.dec.Token()
-	return err
-}
-
-func jsonFields(t reflect.Type) map[string]reflect.Type {
-	fields := map[string]reflect.Type{}
-	for f := range t.Fields() {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
-			fields[name] = f.Type
-		}
-	}
-	return fields
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }

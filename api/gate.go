@@ -30,11 +30,17 @@ func (g *gate) enter(ctx context.Context) (leave func(), err error) {
 	default:
 		return nil, g.full()
 	}
+	leave = func() { <-g.slots; <-g.queue }
+	select {
+	case g.slots <- struct{}{}:
+		return leave, nil
+	default:
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, g.timeout, g.full())
 	defer cancel()
 	select {
 	case g.slots <- struct{}{}:
-		return func() { <-g.slots; <-g.queue }, nil
+		return leave, nil
 	case <-ctx.Done():
 		<-g.queue
 		return nil, context.Cause(ctx)

@@ -129,7 +129,9 @@ func (h *harness) do(method, path, body string, headers ...string) response {
 	if err != nil {
 		h.Fatal(err)
 	}
-	return response{res.StatusCode, res.Header, string(read)}
+	answer := response{res.StatusCode, res.Header, string(read)}
+	checkContract(h.T, method, path, body, answer)
+	return answer
 }
 
 func (h *harness) get(path string, headers ...string) response {

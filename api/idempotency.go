@@ -15,6 +15,9 @@ const maxKey = 255
 // one is given once; sending its request again does the work again.
 const maxRemembered = 256 << 10
 
+// maxRememberedTotal bounds all remembered answers together, in bytes.
+const maxRememberedTotal = 32 << 20
+
 // fingerprint tells requests with the same key apart.
 type fingerprint [sha256.Size]byte
 
@@ -25,8 +28,8 @@ type answer struct {
 }
 
 // idempotency remembers the successful answers to POST requests that carried
-// an Idempotency-Key. It lives in memory: a bounded number of answers, the
-// least recently used forgotten first, none after a restart.
+// an Idempotency-Key. It lives in memory: bounded in number and
+// bytes, the least recently used forgotten first, none after a restart.
 type idempotency struct {
 	mu      sync.Mutex
 	limit   int
@@ -35,6 +38,7 @@ type idempotency struct {
 	keep    time.Duration
 	now     func() time.Time
 	running int
+	bytes   int // of all remembered answers
 }
 
 type remembered struct {
@@ -92,8 +96,9 @@ func (m *idempotency) finish(e *list.Element, a *answer) {
 	}
 	r := e.Value.(*remembered)
 	r.answer, r.at = a, m.now()
+	m.bytes += len(a.body)
 	// Those at work are bounded by the requests there are; only answers age.
-	for old := m.order.Back(); old != nil && m.order.Len()-m.running > m.limit; {
+	for old := m.order.Back(); old != nil && (m.order.Len()-m.running > m.limit || m.bytes > maxRememberedTotal); {
 		before := old.Prev()
 		if old.Value.(*remembered).answer != nil {
 			m.remove(old)
@@ -103,6 +108,10 @@ func (m *idempotency) finish(e *list.Element, a *answer) {
 }
 
 func (m *idempotency) remove(e *list.Element) {
-	delete(m.byKey, e.Value.(*remembered).key)
+	r := e.Value.(*remembered)
+	if r.answer != nil {
+		m.bytes -= len(r.answer.body)
+	}
+	delete(m.byKey, r.key)
 	m.order.Remove(e)
 }

@@ -62,7 +62,7 @@ func (s *Server) fail(c echo.Context, err error) int {
 		return p.Status
 	}
 	h := c.Response().Header()
-	for _, stale := range []string{"Content-Length", "Content-Disposition", "Etag", "Last-Modified", "Accept-Ranges"} {
+	for _, stale := range []string{"Content-Type", "Content-Length", "Content-Disposition", "Etag", "Last-Modified", "Accept-Ranges"} {
 		h.Del(stale)
 	}
 	h.Set("Cache-Control", "no-store")
@@ -115,10 +115,8 @@ func cause(err error) error {
 // routeName is the route's pattern: the number of metrics stays bounded
 // whatever addresses are asked for.
 func routeName(c echo.Context) string {
-	switch path := c.Path(); path {
-	case "", "/*":
-		return "other"
-	default:
+	if path := c.Path(); path != "" {
 		return path
 	}
+	return "other"
 }

@@ -18,7 +18,7 @@ import (
 
 // Problem is the body of every error answer (RFC 9457). It is an error itself,
 // so a handler returns one where the mapping of problemOf would say too little.
-type Problem struct {
+type Problem struct { //nolint:errname // RFC 9457's word: a body first, an error for convenience
 	Type   string `json:"type"` // always "about:blank": Code tells problems apart
 	Title  string `json:"title"`
 	Status int    `json:"status"`

@@ -35,7 +35,7 @@ type Server struct {
 
 // largeTexts is how many documents that come as JSON, and so have to be held
 // in memory, are read at a time.
-const largeTexts = 4
+const largeTexts = 2
 
 // New checks the configuration and sets up the routes. Nothing listens yet.
 func New(cfg Config) (*Server, error) {
@@ -65,14 +65,13 @@ func New(cfg Config) (*Server, error) {
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.echo.IPExtractor = echo.ExtractIPDirect() // X-Forwarded-For is anybody's word
-	s.echo.Use(s.observe, s.admit)
+	s.echo.Use(s.observe, s.admit, s.elsewhere)
 	for _, r := range s.routes() {
 		s.echo.Add(r.method, r.path, r.handle)
 		if r.method == http.MethodGet {
 			s.echo.Add(http.MethodHead, r.path, r.handle)
 		}
 	}
-	s.echo.RouteNotFound("/*", s.serveElsewhere)
 	s.handler = deadlines(s.echo)
 	return s, nil
 }

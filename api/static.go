@@ -43,24 +43,30 @@ const noPage = `<!doctype html>
 // for a program to read, never the page.
 var reserved = []string{"/api/", "/v1/", "/dify/", "/mcp/"}
 
-// serveElsewhere answers every address that is no route: with a file of the
-// page, with index.html where the page itself may know the address, or with a
-// 404.
-func (s *Server) serveElsewhere(c echo.Context) error {
-	r := c.Request()
-	for _, folder := range reserved {
-		if strings.HasPrefix(r.URL.Path+"/", folder) {
-			return echo.ErrNotFound
+// elsewhere answers addresses that are no route: with a file of the page, with
+// index.html where the page itself may know the address, or with a 404. It is
+// no route itself, which would turn every 405 into a 404.
+func (s *Server) elsewhere(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		err := next(c)
+		if !errors.Is(err, echo.ErrNotFound) {
+			return err
 		}
+		r := c.Request()
+		for _, folder := range reserved {
+			if strings.HasPrefix(r.URL.Path+"/", folder) {
+				return err
+			}
+		}
+		switch r.Method {
+		case http.MethodGet, http.MethodHead:
+			return s.page.serve(c)
+		case http.MethodOptions:
+			c.Response().Header().Set("Allow", "GET, HEAD, OPTIONS")
+			return c.NoContent(http.StatusNoContent)
+		}
+		return err
 	}
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		return s.page.serve(c)
-	case http.MethodOptions:
-		c.Response().Header().Set("Allow", "GET, HEAD, OPTIONS")
-		return c.NoContent(http.StatusNoContent)
-	}
-	return echo.ErrNotFound
 }
 
 func (p page) serve(c echo.Context) error {
@@ -81,7 +87,7 @@ func (p page) serve(c echo.Context) error {
 }
 
 func (p page) serveFile(c echo.Context, name string) (served bool, err error) {
-	if p.files == nil || name == "" || name == "index.html" || !fs.ValidPath(name) {
+	if p.files == nil || name == "index.html" || "/"+name != c.Request().URL.Path || !fs.ValidPath(name) {
 		return false, nil
 	}
 	info, err := fs.Stat(p.files, name)

@@ -167,10 +167,10 @@ func (s *Server) readForm(r *http.Request, f *form) error {
 			break
 		}
 		if err != nil {
-			return formError(err)
+			return bodyError(err)
 		}
 		if err := s.readPart(part, f, sum); err != nil {
-			return formError(err)
+			return err
 		}
 	}
 	if len(f.files) == 0 {
@@ -180,17 +180,15 @@ func (s *Server) readForm(r *http.Request, f *form) error {
 	return nil
 }
 
-// formError tells what broke the body: the network, a limit, or its form.
-func formError(err error) error {
-	var p *Problem
-	var tooLong *http.MaxBytesError
-	switch {
-	case errors.As(err, &p), errors.As(err, &tooLong), problemOf(err).Status != http.StatusInternalServerError:
-		return err
-	case strings.HasPrefix(err.Error(), "multipart:"), errors.Is(err, io.ErrUnexpectedEOF):
-		return newProblem(http.StatusBadRequest, CodeInvalid, "the multipart body is broken or ended before its time: %v", err)
+// partReader tells errors of the body from those of the disk it is kept on.
+type partReader struct{ part *multipart.Part }
+
+func (r partReader) Read(p []byte) (int, error) {
+	n, err := r.part.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = bodyError(err)
 	}
-	return err
+	return n, err
 }
 
 func (s *Server) readPart(part *multipart.Part, f *form, sum io.Writer) error {
@@ -201,7 +199,7 @@ func (s *Server) readPart(part *multipart.Part, f *form, sum io.Writer) error {
 		if f.metadata != nil {
 			return invalidField("metadata", "stands here twice")
 		}
-		return readMetadata(part, f, sum)
+		return readMetadata(partReader{part}, f, sum)
 	default:
 		return invalidField(name, "is not a part of an upload: the parts are file and metadata")
 	}
@@ -217,7 +215,7 @@ func (s *Server) readFile(part *multipart.Part, f *form, sum io.Writer) error {
 		p.Errors = []ProblemField{{Field: "file", Detail: p.Detail}}
 		return p
 	}
-	file, err := spool(s.cfg.SpoolDir, part, s.cfg.MaxFileBytes)
+	file, err := spool(s.cfg.SpoolDir, partReader{part}, s.cfg.MaxFileBytes)
 	if errors.Is(err, store.ErrTooLarge) {
 		return s.fileTooLarge(name)
 	}
