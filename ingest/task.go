@@ -72,7 +72,7 @@ func (t *task) parse(ctx context.Context, doc *store.Document) (parse.Text, erro
 	doc.Pages = text.Pages
 	doc.Warnings = text.Warnings
 	if doc.Title == "" {
-		doc.Title = text.Title
+		doc.Title = titleOf(text.Title, doc.Name)
 	}
 	doc.Metadata = merged(text.Properties, doc.Metadata)
 	*doc, err = t.keepText(ctx, *doc, text.Body)
