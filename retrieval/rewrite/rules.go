@@ -45,9 +45,12 @@ func (r *Rules) Rewrite(_ context.Context, text string, history []retrieval.Turn
 	return question + " " + topic, nil
 }
 
+// greetings are courtesies only if a sign follows: "Hello Dolly" is none.
+var greetings = []string{"hi", "hello", "hey", "thanks", "thank you", "ok", "okay"}
+
 // courtesies are said before a question and not part of it.
 var courtesies = []string{
-	"please", "hi", "hello", "hey", "thanks", "thank you", "ok", "okay",
+	"please",
 	"can you tell me", "could you tell me", "would you tell me", "can you please tell me", "could you please tell me",
 	"can you explain", "could you explain", "can you explain to me", "could you please explain", "can you please explain",
 	"please tell me", "please explain", "tell me", "i would like to know", "i'd like to know", "i want to know",
@@ -80,6 +83,11 @@ func cutCourtesy(text string) string {
 	for _, c := range courtesies {
 		if len(c) > best && len(text) > len(c) && strings.EqualFold(text[:len(c)], c) && !isLetter(text[len(c):]) {
 			best = len(c)
+		}
+	}
+	for _, g := range greetings {
+		if len(g) > best && len(text) > len(g) && strings.EqualFold(text[:len(g)], g) && strings.IndexByte(",.!", text[len(g)]) >= 0 {
+			best = len(g)
 		}
 	}
 	if best == 0 {
