@@ -124,8 +124,7 @@ func (d *Dir) Delete(ctx context.Context, sha256 string) error {
 	return nil
 }
 
-// List implements store.Blobs. Files that are no blobs are passed over; Verify
-// reports them.
+// List implements store.Blobs. What is no blob is passed over: see Strays.
 func (d *Dir) List(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		err := d.walk(ctx, func(name string) bool {
@@ -134,6 +133,20 @@ func (d *Dir) List(ctx context.Context) iter.Seq2[string, error] {
 		})
 		if err != nil {
 			yield("", fmt.Errorf("list blobs: %w", err))
+		}
+	}
+}
+
+// Strays yields the path, below the folder, of everything in it that is
+// neither a blob nor being staged, in ascending order: a sound folder has none.
+func (d *Dir) Strays(ctx context.Context) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		err := d.walk(ctx, func(name string) bool {
+			_, ok := hashAt(name)
+			return ok || yield(name, nil)
+		})
+		if err != nil {
+			yield("", fmt.Errorf("list strays: %w", err))
 		}
 	}
 }

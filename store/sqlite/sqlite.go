@@ -112,7 +112,6 @@ var writerPragmas = []string{
 	// Chunk rows are about 2.5 KB: a page of 4 KB would hold one of them.
 	// It is set before the first write or never.
 	"page_size(8192)",
-	"journal_mode(WAL)",
 	// FULL syncs the log with every commit: what was acknowledged survives a
 	// power cut, not only a killed process.
 	"synchronous(FULL)",
@@ -138,6 +137,9 @@ func pool(path string, size int, pragmas []string) (*sql.DB, error) {
 	// Write transactions take the lock when they begin, so that none fails
 	// half way because another process wrote in between.
 	q.Set("_txlock", "immediate")
+	// Not among the pragmas, because the driver runs those in alphabetical
+	// order and this one ends the time in which the page size can be set.
+	q.Set("_journal_mode", "WAL")
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
 	p, err := sql.Open("sqlite", dsn.String())
 	if err != nil {

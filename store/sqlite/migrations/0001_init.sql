@@ -44,7 +44,9 @@ CREATE TABLE documents (
     UNIQUE (kb_id, sha256) -- the same bytes are one document
 ) STRICT;
 
-CREATE INDEX documents_kb ON documents (kb_id, id);
+-- Unique, as ids are, to let the planner know: it then walks documents and
+-- their chunks in order without sorting them.
+CREATE UNIQUE INDEX documents_kb ON documents (kb_id, id);
 CREATE INDEX documents_sha256 ON documents (sha256);
 CREATE INDEX documents_text ON documents (text_sha256);
 
