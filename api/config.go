@@ -58,6 +58,9 @@ type Config struct {
 	RetrieveTimeout    time.Duration // of one retrieval; 1 minute
 	ShutdownTimeout    time.Duration // running requests get to end; 10 seconds
 	IdempotencyEntries int           // answers remembered for Idempotency-Key; 1000
+	MaxConnections     int           // of Serve, open at a time; 1000
+
+	patience patience // with slow clients; defaultPatience
 }
 
 // Scope is what one question may see.
@@ -144,6 +147,10 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.RetrieveTimeout, time.Minute)
 	setDefault(&c.ShutdownTimeout, 10*time.Second)
 	setDefault(&c.IdempotencyEntries, 1000)
+	setDefault(&c.MaxConnections, 1000)
+	if c.patience == (patience{}) {
+		c.patience = defaultPatience
+	}
 	return c, nil
 }
 

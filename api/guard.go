@@ -62,8 +62,8 @@ func (g *guard) knownHost(hostport string) bool {
 }
 
 // pagePolicy is the content security policy of everything but originals: the
-// page's own files only. Inline styles are what Svelte's transitions set.
-const pagePolicy = "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; " +
+// page's own files only.
+const pagePolicy = "default-src 'self'; img-src 'self' data: blob:; " +
 	"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // headers sets what every answer carries, and lets allowed origins read it.

@@ -85,8 +85,11 @@ func (s *Server) fail(c echo.Context, err error) int {
 
 func (s *Server) log(c echo.Context, id string, status int, elapsed time.Duration, err error) {
 	level := slog.LevelDebug
-	if status >= 500 {
+	switch {
+	case status == http.StatusInternalServerError:
 		level = slog.LevelError
+	case status > http.StatusInternalServerError: // a model, the disk, the load
+		level = slog.LevelWarn
 	}
 	attrs := []slog.Attr{
 		slog.String("id", id),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"golang.org/x/net/netutil"
 )
 
 // Server answers HTTP. It may be used as a handler by any http.Server; Serve
@@ -72,7 +73,7 @@ func New(cfg Config) (*Server, error) {
 			s.echo.Add(http.MethodHead, r.path, r.handle)
 		}
 	}
-	s.handler = deadlines(s.echo)
+	s.handler = deadlines(cfg.patience, s.echo)
 	return s, nil
 }
 
@@ -105,6 +106,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelDebug),
 		BaseContext:       func(net.Listener) context.Context { return requests },
 	}
+	l = netutil.LimitListener(l, s.cfg.MaxConnections)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
 	select {

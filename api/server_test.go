@@ -274,9 +274,9 @@ func TestBodyDeadline(t *testing.T) {
 		{100 * time.Second, 1 << 30, 130 * time.Second}, // honest, then silent
 		{100 * time.Second, 100_000, 130 * time.Second}, // exactly the slowest
 		{100 * time.Second, 50_000, 80 * time.Second},   // too slow: over already
-		{5 * time.Minute, 10 << 20, 5*time.Minute + bodyPatience},
+		{5 * time.Minute, 10 << 20, 5*time.Minute + defaultPatience.body},
 	} {
-		if got := bodyDeadline(start, start.Add(test.after), test.read).Sub(start); got != test.want {
+		if got := defaultPatience.bodyDeadline(start, start.Add(test.after), test.read).Sub(start); got != test.want {
 			t.Errorf("%d bytes after %s: %s, want %s", test.read, test.after, got, test.want)
 		}
 	}
@@ -295,7 +295,7 @@ func (s *stalled) SetReadDeadline(t time.Time) error {
 
 func TestDeadlineIsLiftedAtTheBodysEnd(t *testing.T) {
 	conn := &stalled{}
-	body := &pacedBody{ReadCloser: io.NopCloser(strings.NewReader("abc")), conn: http.NewResponseController(conn), start: time.Now()}
+	body := &pacedBody{ReadCloser: io.NopCloser(strings.NewReader("abc")), patience: defaultPatience, conn: http.NewResponseController(conn), start: time.Now()}
 	if _, err := io.ReadAll(body); err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +304,7 @@ func TestDeadlineIsLiftedAtTheBodysEnd(t *testing.T) {
 		t.Errorf("deadlines %v", conn.reads)
 	}
 	conn.reads = nil
-	unread := &pacedBody{ReadCloser: io.NopCloser(strings.NewReader("abc")), conn: http.NewResponseController(conn)}
+	unread := &pacedBody{ReadCloser: io.NopCloser(strings.NewReader("abc")), patience: defaultPatience, conn: http.NewResponseController(conn)}
 	unread.release()
 	if len(conn.reads) != 1 || conn.reads[0].IsZero() {
 		t.Errorf("an unread body has no end: %v", conn.reads)

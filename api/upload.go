@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/labstack/echo/v4"
 
@@ -18,8 +19,12 @@ import (
 	"ragagent/store"
 )
 
-// maxMetadataBytes bounds the metadata part of an upload.
-const maxMetadataBytes = 64 << 10
+// Bounds of what comes with a document, in bytes.
+const (
+	maxMetadataBytes = 64 << 10 // of the metadata part
+	maxTitle         = 1000
+	maxMIME          = 200
+)
 
 // addDocuments takes files (multipart/form-data) or one text (JSON).
 func (s *Server) addDocuments(c echo.Context) error {
@@ -222,7 +227,7 @@ func (s *Server) readFile(part *multipart.Part, f *form, sum io.Writer) error {
 	if err != nil {
 		return err
 	}
-	file.name, file.mime = name, part.Header.Get("Content-Type")
+	file.name, file.mime = name, hintOf(part.Header.Get("Content-Type"))
 	f.files = append(f.files, file)
 	fmt.Fprintf(sum, "file %q %x\n", name, file.sum)
 	return nil
@@ -275,6 +280,16 @@ func metadataFrom(raw []byte) (store.Metadata, error) {
 	return m, nil
 }
 
+// hintOf is the media type a client gave, "" where it is none: the content
+// decides in the end.
+func hintOf(given string) string {
+	mediaType, params, err := mime.ParseMediaType(given)
+	if err != nil || len(given) > maxMIME {
+		return ""
+	}
+	return mime.FormatMediaType(mediaType, params)
+}
+
 type textRequest struct {
 	Name     string          `json:"name"`
 	Title    string          `json:"title"`
@@ -318,7 +333,13 @@ func uploadOf(in textRequest) (ingest.Upload, error) {
 	if in.Name == "" {
 		return ingest.Upload{}, invalidField("name", "is missing: give the document a file name")
 	}
-	up := ingest.Upload{Name: in.Name, Title: in.Title, MIME: in.MIME, Body: strings.NewReader(*in.Text)}
+	if len(in.Title) > maxTitle || strings.ContainsFunc(in.Title, unicode.IsControl) {
+		return ingest.Upload{}, invalidField("title", "must be one line of at most %d bytes", maxTitle)
+	}
+	if in.MIME != "" && hintOf(in.MIME) == "" {
+		return ingest.Upload{}, invalidField("mime", "is not a media type such as text/markdown")
+	}
+	up := ingest.Upload{Name: in.Name, Title: in.Title, MIME: hintOf(in.MIME), Body: strings.NewReader(*in.Text)}
 	if in.Metadata == nil || string(in.Metadata) == "null" {
 		return up, nil
 	}
