@@ -20,6 +20,7 @@ import (
 type server struct {
 	cmd  *exec.Cmd
 	base string
+	once sync.Once
 }
 
 // startServer starts ragagent on a free port and waits until it is ready.
@@ -61,8 +62,10 @@ func startServer(t *testing.T, data string) *server {
 
 // kill is kill -9.
 func (s *server) kill() {
-	_ = s.cmd.Process.Kill() // it may be gone already
-	_ = s.cmd.Wait()
+	s.once.Do(func() {
+		_ = s.cmd.Process.Kill() // it may be gone already
+		_ = s.cmd.Wait()
+	})
 }
 
 func (s *server) client() *client {
@@ -87,77 +90,82 @@ func TestKill(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	data := t.TempDir()
-
-	var mu sync.Mutex
-	accepted := map[string]string{} // file -> document id
-	next := 0
-	for round := 0; ; round++ {
-		srv := startServer(t, data)
-		api := srv.client()
-		if err := api.ensureKnowledgeBase(t.Context(), "kb"); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		var load sync.WaitGroup
-		for range 3 {
-			load.Go(func() { ask(ctx, api) })
-		}
-		last := round == 3
-		limit := min(killFiles, next+40+random.IntN(60))
-		if last {
-			limit = killFiles
-		}
-		var uploads sync.WaitGroup
-		work := make(chan int)
-		for range 4 {
-			uploads.Go(func() {
-				for i := range work {
-					name := fmt.Sprintf("file-%03d.md", i)
-					doc, err := api.upload(ctx, "kb", name, strings.NewReader(killText(i)))
-					if err != nil {
-						continue // not acknowledged: sent again in the next round
-					}
-					mu.Lock()
-					if old, ok := accepted[name]; ok && old != doc.ID {
-						t.Errorf("%s was %s and is %s", name, old, doc.ID)
-					}
-					accepted[name] = doc.ID
-					mu.Unlock()
-				}
-			})
-		}
-		if !last {
-			// Somewhere among the next uploads, while they are being ingested.
-			time.AfterFunc(time.Duration(random.IntN(400))*time.Millisecond, srv.kill)
-		}
-		for i := range limit {
-			mu.Lock()
-			_, done := accepted[fmt.Sprintf("file-%03d.md", i)]
-			mu.Unlock()
-			if !done {
-				work <- i
-			}
-		}
-		close(work)
-		uploads.Wait()
-		next = limit
-		if !last {
-			cancel()
-			load.Wait()
-			srv.kill()
-			t.Logf("round %d: killed with %d files acknowledged", round, len(accepted))
-			continue
-		}
-		checkAfterKills(t, api, accepted)
-		cancel()
-		load.Wait()
-		srv.kill()
-		break
+	k := &killRun{data: t.TempDir(), accepted: map[string]string{}}
+	for round := range 4 {
+		// Somewhere among the uploads, while what came before is ingested.
+		stopAt := len(k.accepted) + 20 + random.IntN(60)
+		k.round(t, stopAt)
+		t.Logf("round %d: killed with %d files acknowledged", round, len(k.accepted))
 	}
-	if code, out, msg := command(t, "verify", "--data", data); code != exitOK {
+	k.round(t, 0)
+	if code, out, msg := command(t, "verify", "--data", k.data); code != exitOK {
 		t.Errorf("verify: %d\n%s%s", code, out, msg)
 	}
+}
+
+// killRun is what is known on the client's side across kills.
+type killRun struct {
+	data string
+
+	mu       sync.Mutex
+	accepted map[string]string // file -> document id
+}
+
+// round starts a server and sends it every file that is not acknowledged yet.
+// It kills the server when stopAt files are; with 0 it lets it finish and
+// compares.
+func (k *killRun) round(t *testing.T, stopAt int) {
+	srv := startServer(t, k.data)
+	defer srv.kill()
+	api := srv.client()
+	if err := api.ensureKnowledgeBase(t.Context(), "kb"); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var questions, uploads sync.WaitGroup
+	defer questions.Wait()
+	defer cancel()
+	for range 3 {
+		questions.Go(func() { ask(ctx, api) })
+	}
+	var kill sync.Once
+	work := make(chan int)
+	for range 4 {
+		uploads.Go(func() {
+			for i := range work {
+				if n := k.send(ctx, t, api, i); stopAt > 0 && n >= stopAt {
+					kill.Do(srv.kill)
+				}
+			}
+		})
+	}
+	for i := range killFiles {
+		work <- i
+	}
+	close(work)
+	uploads.Wait()
+	if stopAt == 0 {
+		checkAfterKills(t, api, k.accepted)
+	}
+}
+
+// send uploads file i unless it is acknowledged, and returns how many are. What
+// fails is not acknowledged: it is sent again in the next round.
+func (k *killRun) send(ctx context.Context, t *testing.T, api *client, i int) int {
+	name := fmt.Sprintf("file-%03d.md", i)
+	k.mu.Lock()
+	_, done := k.accepted[name]
+	k.mu.Unlock()
+	if !done {
+		if doc, err := api.upload(ctx, "kb", name, strings.NewReader(killText(i))); err == nil {
+			k.mu.Lock()
+			k.accepted[name] = doc.ID
+			k.mu.Unlock()
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.accepted)
 }
 
 // ask puts questions until ctx ends; the answers do not matter here.
