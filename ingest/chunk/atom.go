@@ -14,6 +14,7 @@ type atom struct {
 	page     int
 	headings []string // path it stands under, itself included if a heading
 	inside   bool     // it goes on within the block of the atom before it
+	header   string   // of a row inside a table: the table's first row
 }
 
 // atoms returns one atom a block, with its headings.
@@ -55,8 +56,9 @@ func (s *splitter) inner(of atom, span store.Span) atom {
 	return a
 }
 
-// commonPath returns the headings that all content of a piece stands under.
-func commonPath(atoms []atom) []string {
+// path returns the headings that all content of a piece stands under, and the
+// header of the table it begins in.
+func (s *splitter) path(atoms []atom) []string {
 	path := atoms[0].headings
 	started := false
 	for _, a := range atoms {
@@ -68,7 +70,11 @@ func commonPath(atoms []atom) []string {
 			path = path[:common(path, a.headings)]
 		}
 	}
-	return append([]string(nil), path...)
+	path = append([]string(nil), path...)
+	if header := atoms[0].header; header != "" {
+		path = append(path, header)
+	}
+	return path
 }
 
 // common returns how many headings two paths share.

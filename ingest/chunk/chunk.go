@@ -23,8 +23,11 @@ const (
 // Piece is one chunk to be: text.Body[Span] is its text, which is not empty,
 // neither begins nor ends with white space, and lies on rune boundaries.
 type Piece struct {
-	Headings  []string // path from the outermost heading inwards
-	PageStart int      // one-based; 0 where the format has no pages
+	// Headings is the path from the outermost heading inwards. A piece that
+	// begins inside a table has the table's first row as its last element: there
+	// the columns are named.
+	Headings  []string
+	PageStart int // one-based; 0 where the format has no pages
 	PageEnd   int
 	Span      store.Span
 }
@@ -89,7 +92,7 @@ func (s *splitter) emit(atoms []atom) {
 	}
 	first, last := atoms[0], atoms[len(atoms)-1]
 	s.pieces = append(s.pieces, Piece{
-		Headings:  commonPath(atoms),
+		Headings:  s.path(atoms),
 		PageStart: first.page,
 		PageEnd:   last.page,
 		Span:      store.Span{Start: first.span.Start, End: last.span.End},

@@ -1,6 +1,8 @@
 package chunk
 
 import (
+	"strings"
+
 	"ragagent/ingest/parse"
 	"ragagent/store"
 )
@@ -134,6 +136,8 @@ func cuttable(k parse.Kind) bool {
 // what is still too large at blanks, at last between runes.
 func (p *packer) cut(a atom) []atom {
 	var parts []atom
+	first, _, _ := strings.Cut(p.text.Body[a.span.Start:a.span.End], "\n")
+	header := headingText(first)
 	add := func(span store.Span) {
 		part := p.inner(a, span)
 		if part.span.Len() == 0 {
@@ -141,6 +145,9 @@ func (p *packer) cut(a atom) []atom {
 		}
 		for _, small := range p.shatter(part) {
 			small.inside = len(parts) > 0
+			if small.inside && a.kind == parse.Table {
+				small.header = header
+			}
 			parts = append(parts, small)
 		}
 	}

@@ -35,7 +35,7 @@ func Tokens(text string) int {
 		case cjk:
 			hundredths += perCJK * runes
 		case blank:
-			hundredths += one * ceil(runes-1, perBlanks)
+			hundredths += one * (runes - 1) / perBlanks
 		case latin:
 			hundredths += one * ceil(runes, perLetters)
 		case other:

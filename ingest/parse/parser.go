@@ -20,7 +20,7 @@ type Config struct {
 	// Children bounds the child processes at work at once; further files wait.
 	// 0 means 2.
 	Children int
-	// Memory bounds what one child may allocate, in bytes; 0 means 1 GiB. On
+	// Memory bounds what one child may allocate, in bytes; 0 means 512 MiB. On
 	// systems other than Linux it is a goal, not a limit.
 	Memory int64
 	// Timeout bounds the time one file may take in children, waiting for a
@@ -42,7 +42,7 @@ func (c Config) withDefaults() Config {
 	c.MaxText = orDefault(c.MaxText, 64<<20)
 	c.MaxBlocks = orDefault(c.MaxBlocks, 500_000)
 	c.Children = orDefault(c.Children, 2)
-	c.Memory = orDefault(c.Memory, 1<<30)
+	c.Memory = orDefault(c.Memory, 512<<20)
 	c.Timeout = orDefault(c.Timeout, 2*time.Minute)
 	c.Stall = orDefault(c.Stall, 20*time.Second)
 	return c

@@ -3,6 +3,7 @@ package pdf
 import (
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -13,9 +14,14 @@ const (
 	furniturePages = 4
 )
 
-// withoutFurniture drops the lines that most pages have at the same height:
-// running headers, footers, page numbers.
+// withoutFurniture drops what is not text of the document: page numbers, and
+// the lines that most pages have at the same height.
 func withoutFurniture(pages []Page) []Page {
+	return withoutRunning(withoutNumbers(pages))
+}
+
+// withoutRunning drops running headers and footers.
+func withoutRunning(pages []Page) []Page {
 	written := 0
 	count := map[furniture]int{}
 	for _, p := range pages {
@@ -99,4 +105,64 @@ func eachEdge(p Page, do func(Line)) {
 			do(l)
 		}
 	}
+}
+
+// pageNumber is a line that holds a page number and nothing else.
+var pageNumber = regexp.MustCompile(`^(?i:page\s+)?[-–—|\s]*(?:[A-Z]-)?(\d{1,4})[-–—|\s]*(?:(?i:of|/)\s*\d{1,4})?$`)
+
+// withoutNumbers drops page numbers, wherever a page ends: the number in its
+// highest or lowest line, if it counts up with the pages.
+func withoutNumbers(pages []Page) []Page {
+	offsets := map[int]int{}
+	for _, p := range pages {
+		for _, l := range ends(p) {
+			if n, ok := numberOf(l); ok {
+				offsets[n-p.Number]++
+			}
+		}
+	}
+	out := make([]Page, len(pages))
+	for i, p := range pages {
+		drop := map[Line]bool{}
+		for _, l := range ends(p) {
+			// Documents in parts begin counting anew, so several may be right.
+			if n, ok := numberOf(l); ok && offsets[n-p.Number] >= max(3, len(pages)/10) {
+				drop[l] = true
+			}
+		}
+		out[i] = p
+		if len(drop) > 0 {
+			out[i].Lines = without(p.Lines, drop)
+		}
+	}
+	return out
+}
+
+// ends returns the highest and the lowest line of a page.
+func ends(p Page) []Line {
+	if len(p.Lines) == 0 {
+		return nil
+	}
+	high, low := p.Lines[0], p.Lines[0]
+	for _, l := range p.Lines {
+		if l.Y < high.Y {
+			high = l
+		}
+		if l.Y >= low.Y {
+			low = l
+		}
+	}
+	if high == low {
+		return []Line{high}
+	}
+	return []Line{high, low}
+}
+
+func numberOf(l Line) (int, bool) {
+	m := pageNumber.FindStringSubmatch(l.Text)
+	if m == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(m[1])
+	return n, err == nil
 }

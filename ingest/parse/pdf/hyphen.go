@@ -50,11 +50,19 @@ func (h hyphens) join(lines []Line) string {
 		if i > 0 {
 			last = h.glue(&out, last, l.Text)
 		} else {
-			last = l.Text
+			last = itemText(l)
 		}
 		out.WriteString(last)
 	}
 	return out.String()
+}
+
+// itemText returns a line with one blank behind the mark of a list item.
+func itemText(l Line) string {
+	if mark, rest, ok := strings.Cut(l.Text, "  "); ok && marker.MatchString(l.Text) && utf8.RuneCountInString(mark) <= maxMarker {
+		return mark + " " + rest
+	}
+	return l.Text
 }
 
 // joinItems makes one line of each item of a list.

@@ -65,6 +65,7 @@ type style struct {
 // look is how a heading is set apart.
 type look struct {
 	size float64 // rounded to half points
+	rank int     // of numbered headings: 0 for parts, 1 for items, 2 for others
 	bold bool
 	caps bool
 }
@@ -94,13 +95,13 @@ func (s *style) groups(p Page) []group {
 	var out []group
 	right := rightEdges(p.Lines)
 	for i := 0; i < len(p.Lines); {
-		if n := s.tableLength(p.Lines[i:]); n > 0 {
+		if n := s.tableLength(p, p.Lines[i:]); n > 0 {
 			out = append(out, group{page: p.Number, kind: Table, lines: p.Lines[i : i+n]})
 			i += n
 			continue
 		}
 		n := 1
-		for i+n < len(p.Lines) && !s.breaks(p.Lines[i+n-1], p.Lines[i+n], right) && s.tableLength(p.Lines[i+n:]) == 0 {
+		for i+n < len(p.Lines) && !s.breaks(p.Lines[i+n-1], p.Lines[i+n], right) && s.tableLength(p, p.Lines[i+n:]) == 0 {
 			n++
 		}
 		out = append(out, s.classify(p.Number, p.Lines[i:i+n]))
@@ -129,7 +130,7 @@ func (s *style) breaks(a, b Line, right map[int]float64) bool {
 		a.Bold != b.Bold,
 		gap > 1.3*s.leading || gap < 0.3,
 		marker.MatchString(b.Text),
-		a.Cells > 1 || b.Cells > 1:
+		isRow(a) || isRow(b):
 		return true
 	case b.X0 > a.X0+1.2*em && !marker.MatchString(a.Text) && endsSentence(a.Text):
 		return true // an indented first line
@@ -142,58 +143,11 @@ func (s *style) breaks(a, b Line, right map[int]float64) bool {
 // marker is what an item of a list begins with.
 var marker = regexp.MustCompile(`^(?:[•●○◦▪■□➢►✓–—*·-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s*\S`)
 
+// maxMarker is the length of the longest mark, in characters.
+const maxMarker = 6
+
 // bulletOnly is a marker that no sentence begins with.
 var bulletOnly = regexp.MustCompile(`^[•●○◦▪■□➢►✓·]`)
-
-// tableLength returns how many lines from the first one make up a table; 0 if
-// none begins there. A table has two rows at least; labels between its rows
-// belong to it.
-func (s *style) tableLength(lines []Line) int {
-	if !isRow(lines[0]) {
-		return 0
-	}
-	n, rows := 1, 1
-	for n < len(lines) {
-		next := s.nextRow(lines[n-1], lines[n:])
-		if next < 0 {
-			break
-		}
-		n += next + 1
-		rows++
-	}
-	if rows < 2 {
-		return 0
-	}
-	return n
-}
-
-// nextRow returns how many label lines stand before the next row of a table
-// whose last row is above; -1 if the table ends.
-func (s *style) nextRow(above Line, lines []Line) int {
-	const labels = 3
-	for i, l := range lines[:min(len(lines), labels+1)] {
-		if l.Column != above.Column || l.Y-above.Y > 3*s.leading*math.Max(above.Size, l.Size) || l.Y <= above.Y {
-			return -1
-		}
-		if isRow(l) {
-			return i
-		}
-		if utf8.RuneCountInString(l.Text) > 70 {
-			return -1
-		}
-		above = l
-	}
-	return -1
-}
-
-// isRow says that a line has cells; the mark of a list item is none.
-func isRow(l Line) bool {
-	cells := l.Cells
-	if mark, _, ok := strings.Cut(l.Text, "  "); ok && utf8.RuneCountInString(mark) <= 4 && marker.MatchString(l.Text) {
-		cells--
-	}
-	return cells > 1
-}
 
 // classify says what a group of lines that is no table is.
 func (s *style) classify(page int, lines []Line) group {
@@ -202,7 +156,7 @@ func (s *style) classify(page int, lines []Line) group {
 	switch {
 	case s.isHeading(lines):
 		g.kind = Heading
-		g.look = look{size: math.Round(lines[0].Size*2) / 2, bold: lines[0].Bold, caps: isCaps(text)}
+		g.look = look{size: math.Round(lines[0].Size*2) / 2, rank: rank(text), bold: lines[0].Bold, caps: isCaps(text)}
 	case marker.MatchString(text):
 		g.kind = List
 	}
@@ -210,7 +164,17 @@ func (s *style) classify(page int, lines []Line) group {
 }
 
 // numbered is how the headings of reports and laws begin.
-var numbered = regexp.MustCompile(`^(?i:part|item|chapter|section|appendix|article|annex|schedule)\s+(\d+[A-Za-z]?|[IVXLC]+)\b`)
+var numbered = regexp.MustCompile(`^(?i:(part|chapter|book|title)|item|section|appendix|article|annex|schedule)\s+(?:\d+[A-Za-z]?|[IVXLC]+)\b`)
+
+func rank(text string) int {
+	switch m := numbered.FindStringSubmatch(text); {
+	case m == nil:
+		return 2
+	case m[1] != "":
+		return 0
+	}
+	return 1
+}
 
 func (s *style) isHeading(lines []Line) bool {
 	first := lines[0]
@@ -220,7 +184,7 @@ func (s *style) isHeading(lines []Line) bool {
 	}
 	large := first.Size > 1.12*s.size
 	switch {
-	case len(lines) > 3, length > 160, isRow(first), letters(first.Text) < 3, bulletOnly.MatchString(first.Text):
+	case len(lines) > 3, length > 160, strings.HasPrefix(first.Text, "("), isRow(first), letters(first.Text) < 3, bulletOnly.MatchString(first.Text):
 		return false
 	case numbered.MatchString(first.Text) && length < 100:
 		return true
@@ -235,7 +199,7 @@ func (s *style) isHeading(lines []Line) bool {
 }
 
 // rankHeadings gives each look of headings its level: larger before smaller,
-// bold before plain, capitals before others.
+// numbered before others, bold before plain, capitals before the rest.
 func (s *style) rankHeadings(groups []group) {
 	var looks []look
 	for _, g := range groups {
@@ -249,6 +213,8 @@ func (s *style) rankHeadings(groups []group) {
 		switch {
 		case a.size != b.size:
 			return a.size > b.size
+		case a.rank != b.rank:
+			return a.rank < b.rank
 		case a.bold != b.bold:
 			return a.bold
 		}

@@ -202,13 +202,42 @@ func (l *Line) gap(a, b word) string {
 	em := math.Max(math.Min(a.size, b.size), 1)
 	gap := (b.x0 - a.x1) / em
 	switch {
-	case gap > cellGap:
+	case sticks(a.text, b.text) && gap < 4*cellGap:
+		return ""
+	case gap > cellGap || gap > wordGap && isCurrency(b.text) && endsNumber(a.text):
 		l.Cells++
 		return "  "
 	case gap > wordGap || b.spaced && gap > -overlap:
 		return " "
 	}
 	return ""
+}
+
+// sticks says that two words of a table are one figure that the layout pulls
+// apart: "$" and "1,058", "(32" and ")", "15.5" and "%".
+func sticks(a, b string) bool {
+	first := b[0]
+	switch {
+	case isCurrency(a):
+		return first >= '0' && first <= '9' || first == '(' || first == '.' || strings.HasPrefix(b, "—")
+	case b == ")" || b == "%" || b == ")%":
+		return endsNumber(a)
+	}
+	return false
+}
+
+func isCurrency(text string) bool {
+	switch text {
+	case "$", "€", "£", "¥", "US$", "($", "(€", "(£", "(¥":
+		return true
+	}
+	return false
+}
+
+// endsNumber says that text ends with a digit, or as a figure in a table does.
+func endsNumber(text string) bool {
+	last := text[len(text)-1]
+	return last >= '0' && last <= '9' || last == ')' && len(text) > 1 || last == '%' || strings.HasSuffix(text, "—")
 }
 
 // most returns the key with the largest count, the larger key of equals.
