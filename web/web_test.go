@@ -25,7 +25,7 @@ func TestFSHoldsThePlaceholder(t *testing.T) {
 func TestBuiltPageIsSelfContained(t *testing.T) {
 	page, err := fs.ReadFile(web.FS(), "index.html")
 	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the page is not built: run `make web`")
+		t.Skip("the page is not built: run `make page`")
 	}
 	if err != nil {
 		t.Fatal(err)
