@@ -24,7 +24,7 @@ type server struct {
 }
 
 // startServer starts ragagent on a free port and waits until it is ready.
-func startServer(t *testing.T, data string) *server {
+func startServer(t testing.TB, data string) *server {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "serve", "--addr", "127.0.0.1:0", "--data", data)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
