@@ -139,3 +139,36 @@ func BenchmarkDeleteKnowledgeBase(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.N*n)/b.Elapsed().Seconds(), "chunks/s")
 }
+
+// BenchmarkSmallDocument is all that a document of one chunk costs: it is added,
+// leased, parsed, published and finished, a sync each.
+func BenchmarkSmallDocument(b *testing.B) {
+	ctx := context.Background()
+	db := benchDB(b)
+	if err := db.CreateKnowledgeBase(ctx, store.KnowledgeBase{ID: "kb_1", Name: "one"}); err != nil {
+		b.Fatal(err)
+	}
+	for i := range b.N {
+		doc := store.Document{
+			ID: store.NewID("doc"), KnowledgeBaseID: "kb_1", Name: "bench.txt", SHA256: fmt.Sprintf("%064d", i),
+			TextSHA256: fmt.Sprintf("%063dx", i), TextBytes: 1 << 40,
+		}
+		if _, _, _, err := db.AddDocument(ctx, doc, store.Job{ID: store.NewID("job"), Kind: store.JobIngest, Revision: 1}); err != nil {
+			b.Fatal(err)
+		}
+		job, err := db.Lease(ctx, time.Now(), time.Hour)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := db.SetParsed(ctx, doc); err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Publish(ctx, job.ID, doc, benchChunks(doc, 1, 0, 1)); err != nil {
+			b.Fatal(err)
+		}
+		if err := db.Finish(ctx, job.ID); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "documents/s")
+}

@@ -175,7 +175,7 @@ func TestCrash(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts and kills processes")
 	}
-	const rounds = 24
+	const rounds = 12
 	path := filepath.Join(t.TempDir(), "crash.db")
 	rng := rand.New(rand.NewPCG(20260301, 1))
 	beliefs := map[int]*belief{}

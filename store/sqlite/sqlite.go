@@ -44,6 +44,7 @@ const (
 type DB struct {
 	writer  *sql.DB // one connection: writes queue here, not at SQLite's lock
 	readers *sql.DB
+	path    string
 	now     func() time.Time
 	stmts   statements
 }
@@ -77,21 +78,21 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := &DB{now: cfg.Clock}
-	if err := db.open(ctx, path, cfg.Readers); err != nil {
+	db := &DB{path: path, now: cfg.Clock}
+	if err := db.open(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), db.Close())
 	}
 	return db, nil
 }
 
-func (db *DB) open(ctx context.Context, path string, readers int) (err error) {
-	if db.writer, err = pool(path, 1, writerPragmas); err != nil {
+func (db *DB) open(ctx context.Context, readers int) (err error) {
+	if db.writer, err = pool(db.path, 1, writerPragmas); err != nil {
 		return err
 	}
 	if err := migrate(ctx, db.writer); err != nil {
 		return err
 	}
-	if db.readers, err = pool(path, readers, readerPragmas); err != nil {
+	if db.readers, err = pool(db.path, readers, readerPragmas); err != nil {
 		return err
 	}
 	return db.stmts.prepare(ctx, db.writer, db.readers)
