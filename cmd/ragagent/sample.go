@@ -25,9 +25,6 @@ func loadSample(ctx context.Context, app *app, folder string) error {
 	if err != nil {
 		return err
 	}
-	if readme := filepath.Join(filepath.Dir(filepath.Clean(folder)), "README.md"); exists(readme) {
-		files = append(files, readme)
-	}
 	if len(files) == 0 {
 		return fmt.Errorf("no Markdown files in %s", folder)
 	}

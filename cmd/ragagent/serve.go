@@ -70,7 +70,7 @@ func (c *serveCmd) start(ctx context.Context, e *env, app *app, addr string) err
 	fmt.Fprintf(e.stderr, "ragagent %s is ready on http://%s (data in %s)\n", version, addr, c.Data)
 	if c.Sample != "" {
 		fmt.Fprintf(e.stderr, "Try it:\n  curl -s http://%s/api/v1/ask -H 'Content-Type: application/json' \\\n"+
-			"    -d '{\"question\": \"Where are the original files kept?\", \"knowledge_bases\": [\"%s\"]}'\n", addr, sampleKB)
+			"    -d '{\"question\": \"In which folder are original files kept?\", \"knowledge_bases\": [\"%s\"]}'\n", addr, sampleKB)
 	}
 	return nil
 }
