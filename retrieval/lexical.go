@@ -37,9 +37,9 @@ type LexicalIndex interface {
 type LexicalMatch interface {
 	// Terms are the distinct words of the text, after spelling was repaired.
 	Terms() []TermWeight
-	// Repaired are the words that were replaced by ones the collections know,
-	// as "written", "searched" pairs.
-	Repaired() [][2]string
+	// Text is the text that was searched, with words that no chunk has replaced
+	// by similar ones that some have.
+	Text() string
 	// Top returns the k chunks with the highest LexicalHit.Score, ties by id.
 	// Chunks without any matching word are not among them.
 	Top(k int) []LexicalHit
@@ -47,6 +47,8 @@ type LexicalMatch interface {
 	Find(id string) (ChunkRef, bool)
 	// Hit evaluates one chunk of the snapshot.
 	Hit(ref ChunkRef) LexicalHit
+	// Holds returns those of Terms that a chunk has in any field; never nil.
+	Holds(ref ChunkRef) []string
 	// Explain tells how the chunk's Words came about.
 	Explain(ref ChunkRef) []Explanation
 	// Release gives the memory of the match back; it must not be used after.

@@ -115,7 +115,7 @@ func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	hits = p.rerank(ctx, text, hits, plan, &result)
+	hits = p.rerank(ctx, match.Text(), hits, plan, &result)
 	result.Hits, err = p.finish(ctx, hits, plan)
 	if err != nil {
 		return Result{}, err
@@ -204,7 +204,12 @@ func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []c
 	for _, chunk := range chunks {
 		c := byID[chunk.ID]
 		chunk.Vector = nil
-		hit := Hit{Chunk: chunk, KnowledgeBaseName: plan.names[chunk.KnowledgeBaseID], Score: Calibrate(c.evidence)}
+		hit := Hit{
+			Chunk:             chunk,
+			KnowledgeBaseName: plan.names[chunk.KnowledgeBaseID],
+			Score:             Calibrate(c.evidence),
+			Terms:             match.Holds(c.lexical.Ref),
+		}
 		if plan.Explain {
 			hit.Explain = c.explain(match, plan.Mode)
 		}

@@ -60,7 +60,10 @@ type Hit struct {
 	Metadata          store.Metadata // of the document
 	// Score is calibrated to 0..1: comparable between queries and knowledge
 	// bases, about 1 for a chunk that holds everything that was asked for.
-	Score   float64
+	Score float64
+	// Terms are the analysed words of the query that the chunk, its title or
+	// its headings hold; never nil in what Pipeline returns or reranks.
+	Terms   []string
 	Explain *Explanation // nil unless asked for
 }
 
@@ -107,7 +110,8 @@ type Rewriter interface {
 	Rewrite(ctx context.Context, text string, history []Turn) (string, error)
 }
 
-// Reranker orders the candidates anew. It may change scores (kept in 0..1) and
+// Reranker orders the candidates anew. query is what was searched, with its
+// spelling repaired. It may change scores (kept in 0..1) and
 // order, and owns the slice it is given; it adds no hit. An error leaves the
 // order as it was and is reported as degraded.
 type Reranker interface {

@@ -129,30 +129,28 @@ func isEntity(written string, first bool) bool {
 type passage struct {
 	hit      retrieval.Hit
 	evidence float64
-	tokens   []analysis.Token // of the text
-	title    []string         // terms of the title
-	has      []bool           // per term of the question: in title or text
+	title    []string // terms of the title
+	rarest   int      // the rarest of them
+	has      []bool   // per term of the question: in title, headings or text
 	notes    []retrieval.Explanation
+
+	text textView
 }
 
 func (r *Reranker) passage(q *question, hit *retrieval.Hit) passage {
-	p := passage{hit: *hit, evidence: retrieval.Evidence(hit.Score), has: make([]bool, len(q.idf))}
-	p.tokens = r.analyzer.Analyze(hit.Text)
-	p.title = r.analyzer.Terms(titleName(hit.Title))
-	mark := func(term string) {
+	p := passage{
+		hit:      *hit,
+		evidence: retrieval.Evidence(hit.Score),
+		title:    r.analyzer.Terms(titleName(hit.Title)),
+		has:      make([]bool, len(q.idf)),
+	}
+	held := hit.Terms
+	if held == nil { // not from Pipeline
+		held = r.analyzer.Terms(hit.Title + "\n" + strings.Join(hit.Headings, "\n") + "\n" + hit.Text)
+	}
+	for _, term := range held {
 		if n, ok := q.terms[term]; ok {
 			p.has[n] = true
-		}
-	}
-	for _, token := range p.tokens {
-		mark(token.Term)
-	}
-	for _, term := range r.analyzer.Terms(hit.Title) {
-		mark(term)
-	}
-	for _, heading := range hit.Headings {
-		for _, term := range r.analyzer.Terms(heading) {
-			mark(term)
 		}
 	}
 	return p

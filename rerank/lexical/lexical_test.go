@@ -119,3 +119,26 @@ func TestExplained(t *testing.T) {
 		t.Errorf("%+v", root)
 	}
 }
+
+// Skimming may let a text through that does not name a title, but never keeps
+// one out that does.
+func TestSkimmingLosesNothing(t *testing.T) {
+	w := weights{"\x00": math.Log(8)}
+	for title, text := range map[string]string{
+		"Émile Zola":     "a book by EMILE ZOLA",
+		"Emile Zola":     "a book by Émile Zola’s friend",
+		"Flying Skies":   "they flew the flying sky",
+		"U.S. O'Neill":   "the US ONeill",
+		"Budget 1,577":   "the budgets 1577",
+		"東京大学":           "昔の東京大学は",
+		"Ёлка Привет":    "это елка, привет",
+		"ﬁne Resumé":     "fine RESUME\u0301",
+		"Ｆｕｌｌ Width":     "full widths",
+		"L'avion rapide": "avion rapides",
+	} {
+		got := rerank(t, w, "who is there today", hit("a", .5, "", text), hit("b", .2, title, "today"))
+		if got["b"] == 0 {
+			t.Errorf("%q names %q", text, title)
+		}
+	}
+}

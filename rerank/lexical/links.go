@@ -6,8 +6,6 @@ import (
 	"unicode/utf8"
 
 	"math"
-
-	"ragagent/retrieval/analysis"
 )
 
 // Bounds of links by title.
@@ -42,7 +40,7 @@ func (r *Reranker) addLinks(q *question, passages []passage) {
 	rarity := r.titleRarity(q, passages)
 	gains := make([]float64, len(passages))
 	for from := range passages[:min(linkSources, len(passages))] {
-		links := linksOf(passages, from, rarity)
+		links := r.linksOf(passages, from, rarity)
 		if len(links) > maxLinks {
 			continue
 		}
@@ -78,7 +76,7 @@ func (q *question) missing(a, b *passage) float64 {
 }
 
 // linksOf finds the ties of one chunk. rarity is 0 for titles that do not link.
-func linksOf(passages []passage, from int, rarity []float64) []link {
+func (r *Reranker) linksOf(passages []passage, from int, rarity []float64) []link {
 	var links []link
 	a := &passages[from]
 	for to := range passages {
@@ -86,35 +84,19 @@ func linksOf(passages []passage, from int, rarity []float64) []link {
 		if to == from || b.hit.Title == a.hit.Title {
 			continue
 		}
-		if rarity[to] > 0 && names(a.tokens, b.title) {
+		if rarity[to] > 0 && r.names(a, b) {
 			links = append(links, link{from, to, true})
 		}
-		if rarity[from] > 0 && names(b.tokens, a.title) {
+		if rarity[from] > 0 && r.names(b, a) {
 			links = append(links, link{from, to, false})
 		}
 	}
 	return links
 }
 
-// names says whether the words of a title stand side by side in a text.
-func names(tokens []analysis.Token, title []string) bool {
-	for i := 0; i+len(title) <= len(tokens); i++ {
-		if tokens[i].Term != title[0] {
-			continue
-		}
-		j := 1
-		for j < len(title) && tokens[i+j].Term == title[j] {
-			j++
-		}
-		if j == len(title) {
-			return true
-		}
-	}
-	return false
-}
-
 // titleRarity returns, for each passage whose title can link, the highest idf
-// of its words as a share of the highest there is; 0 for the others.
+// of its words as a share of the highest there is; 0 for the others. It notes
+// which word that is.
 func (r *Reranker) titleRarity(q *question, passages []passage) []float64 {
 	sharing := make(map[string]int)
 	for i := range passages {
@@ -138,8 +120,11 @@ func (r *Reranker) titleRarity(q *question, passages []passage) []float64 {
 		if !linkable(&passages[i], sharing) {
 			continue
 		}
-		for range passages[i].title {
-			rarity[i] = max(rarity[i], min(weights[at].IDF/highest, 1))
+		for n := range passages[i].title {
+			if share := min(weights[at].IDF/highest, 1); share > rarity[i] {
+				rarity[i] = share
+				passages[i].rarest = n
+			}
 			at++
 		}
 	}

@@ -13,11 +13,12 @@ type wordCache struct {
 	slots [1 << cacheBits]atomic.Pointer[cachedWord]
 }
 
-const cacheBits = 14
+const cacheBits = 15
 
 type cachedWord struct {
 	key   string // as written, in lower-case ASCII
 	words []word
+	one   [1]word // what words is, most of the time
 }
 
 // word is one normalised word.
@@ -39,7 +40,8 @@ func (c *wordCache) lookup(written string) []word {
 		return hit.words
 	}
 	key := strings.Clone(string(buf[:n]))
-	entry := &cachedWord{key: key, words: normalise(key)}
+	entry := &cachedWord{key: key}
+	entry.words = appendNormalised(entry.one[:0], key)
 	slot.Store(entry)
 	return entry.words
 }

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns s in lower case without diacritics, in compatibility form
+// Fold returns s in lower case without diacritics, in compatibility form
 // (full-width letters and ligatures become plain ones), and with the spellings
 // of a letter that writers use for one another made one.
-func fold(s string) string {
+func Fold(s string) string {
 	if isASCII(s) {
 		return s
 	}

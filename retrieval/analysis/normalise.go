@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// normalise returns the words that a written word stands for. written is in
-// lower case as far as ASCII goes.
-func normalise(written string) []word {
-	folded := fold(written)
+// appendNormalised appends the words that a written word stands for. written
+// is in lower case as far as ASCII goes.
+func appendNormalised(out []word, written string) []word {
+	folded := Fold(written)
 	folded = stripApostrophes(folded)
-	var out []word
 	for _, part := range splitWord(folded) {
 		out = appendDated(out, part)
 	}

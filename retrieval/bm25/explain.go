@@ -1,7 +1,6 @@
 package bm25
 
 import (
-	"cmp"
 	"slices"
 
 	"ragagent/retrieval"
@@ -10,9 +9,8 @@ import (
 // Explain implements retrieval.LexicalMatch. Its nodes add up to
 // LexicalHit.Words; they are made of the same lists by the same formulas.
 func (m *match) Explain(ref retrieval.ChunkRef) []retrieval.Explanation {
-	p, number := m.at(ref)
-	chunk := uint32(number)
-	index := slices.IndexFunc(m.parts, func(q part) bool { return q.first == p.first })
+	index, number := m.at(ref)
+	p, chunk := &m.parts[index], uint32(number)
 	avg := average(m.live.tokens, m.live.chunks)
 	nodes := []retrieval.Explanation{
 		m.explainTerms("text", m.stems, index, chunk, 1, func(tf uint32) float64 {
@@ -34,21 +32,18 @@ func (m *match) Explain(ref retrieval.ChunkRef) []retrieval.Explanation {
 func (m *match) explainTerms(label string, terms []termList, part int, chunk uint32, weight float64, gain func(tf uint32) float64) retrieval.Explanation {
 	node := retrieval.Explanation{Label: label}
 	for _, term := range terms {
-		postings := term.postings[part]
-		i, found := slices.BinarySearchFunc(postings, chunk, func(q posting, doc uint32) int {
-			return cmp.Compare(q.doc, doc)
-		})
-		if !found {
+		tf := term.tf(part, chunk)
+		if tf == 0 {
 			continue
 		}
-		value := weight * term.idf * gain(postings[i].tf) / m.most
+		value := weight * term.idf * gain(tf) / m.most
 		node.Value += value
 		node.Details = append(node.Details, retrieval.Explanation{
 			Label: term.term,
 			Value: value,
 			Details: []retrieval.Explanation{
 				{Label: "idf", Value: term.idf},
-				{Label: "occurrences", Value: float64(postings[i].tf)},
+				{Label: "occurrences", Value: float64(tf)},
 			},
 		})
 	}

@@ -18,12 +18,12 @@ type match struct {
 	titles  int   // distinct titles, counted per collection
 	scratch *scratch
 
-	words    []queryWord
-	repaired [][2]string
-	stems    []termList // per distinct term of words
-	surface  []termList // per distinct unstemmed word
-	singles  []termList
-	pairs    []termList
+	words   []queryWord
+	text    string     // of the query, its spelling repaired
+	stems   []termList // per distinct term of words
+	surface []termList // per distinct unstemmed word
+	singles []termList
+	pairs   []termList
 
 	most       float64 // what the known terms can give: the unit of Words
 	maxSurface float64
@@ -69,12 +69,23 @@ func (x *Index) Search(ctx context.Context, collections []string, text string) (
 
 // TermWeights implements retrieval.LexicalIndex.
 func (x *Index) TermWeights(collections []string, terms []string) []retrieval.TermWeight {
-	m := newMatch(x.snapshots(collections))
-	defer m.Release()
+	snaps := x.snapshots(collections)
+	chunks := 0
+	for _, s := range snaps {
+		chunks += s.live.chunks
+	}
+	var buf []posting
 	weights := make([]retrieval.TermWeight, len(terms))
 	for i, term := range terms {
-		list := m.stemList(term)
-		weights[i] = retrieval.TermWeight{Term: term, IDF: list.idf, DF: list.df}
+		df := 0
+		for _, s := range snaps {
+			for _, v := range s.views {
+				if n := v.stems.find(term); n >= 0 {
+					df += v.liveDF(&v.stems, n, &buf)
+				}
+			}
+		}
+		weights[i] = retrieval.TermWeight{Term: term, IDF: idf(chunks, df), DF: df}
 	}
 	return weights
 }
@@ -120,8 +131,31 @@ func (m *match) Terms() []retrieval.TermWeight {
 	return terms
 }
 
-// Repaired implements retrieval.LexicalMatch.
-func (m *match) Repaired() [][2]string { return m.repaired }
+// Text implements retrieval.LexicalMatch.
+func (m *match) Text() string { return m.text }
+
+// Holds implements retrieval.LexicalMatch.
+func (m *match) Holds(ref retrieval.ChunkRef) []string {
+	part, chunk := m.at(ref)
+	held := make([]string, 0, len(m.stems))
+	for i := range m.stems {
+		if tf := m.stems[i].tf(part, uint32(chunk)); tf > 0 {
+			held = append(held, m.stems[i].term)
+		}
+	}
+	return held
+}
+
+// tf returns how often a chunk has the term.
+func (l *termList) tf(part int, chunk uint32) uint32 {
+	i, found := slices.BinarySearchFunc(l.postings[part], chunk, func(q posting, doc uint32) int {
+		return cmp.Compare(q.doc, doc)
+	})
+	if !found {
+		return 0
+	}
+	return l.postings[part][i].tf
+}
 
 // Find implements retrieval.LexicalMatch.
 func (m *match) Find(id string) (retrieval.ChunkRef, bool) {
@@ -134,21 +168,21 @@ func (m *match) Find(id string) (retrieval.ChunkRef, bool) {
 	return retrieval.NoChunk, false
 }
 
-// at returns the part that holds a chunk, and its number there.
-func (m *match) at(ref retrieval.ChunkRef) (*part, int) {
+// at returns the index of the part that holds a chunk, and its number there.
+func (m *match) at(ref retrieval.ChunkRef) (index, chunk int) {
 	i, found := slices.BinarySearchFunc(m.parts, ref, func(p part, ref retrieval.ChunkRef) int {
 		return cmp.Compare(p.first, ref)
 	})
 	if !found {
 		i--
 	}
-	return &m.parts[i], int(ref - m.parts[i].first)
+	return i, int(ref - m.parts[i].first)
 }
 
 // Hit implements retrieval.LexicalMatch.
 func (m *match) Hit(ref retrieval.ChunkRef) retrieval.LexicalHit {
-	p, chunk := m.at(ref)
-	return m.hit(p, chunk)
+	i, chunk := m.at(ref)
+	return m.hit(&m.parts[i], chunk)
 }
 
 func (m *match) hit(p *part, chunk int) retrieval.LexicalHit {

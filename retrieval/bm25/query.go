@@ -19,12 +19,14 @@ type queryWord struct {
 // posting lists of its distinct terms.
 func (m *match) analyse(a *analysis.Analyzer, text string) {
 	index := make(map[string]int)
+	spelling := respelling{text: text}
 	for _, token := range a.Analyze(text) {
 		w := queryWord{term: token.Term, word: token.Word, cjk: token.CJK}
 		at, known := index[w.term]
 		if !known {
 			list := m.stemList(w.term)
 			if list.df == 0 && m.repair(&w) {
+				spelling.replace(token, w.word)
 				if at, known = index[w.term]; !known {
 					list = m.stemList(w.term)
 				}
@@ -38,6 +40,7 @@ func (m *match) analyse(a *analysis.Analyzer, text string) {
 		w.stem = at
 		m.words = append(m.words, w)
 	}
+	m.text = spelling.String()
 	for _, s := range m.stems {
 		if s.df > 0 {
 			m.most += mostOfIDF * s.idf
@@ -124,7 +127,6 @@ func (m *match) repair(w *queryWord) bool {
 	if weight == 0 {
 		return false
 	}
-	m.repaired = append(m.repaired, [2]string{w.word, best})
 	w.word, w.term = best, m.stemOfSurface(best)
 	return true
 }

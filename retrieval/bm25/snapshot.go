@@ -22,6 +22,22 @@ func (v *view) alive(chunk uint32) bool {
 	return v.dead == nil || !v.dead.has(chunk)
 }
 
+// liveDF counts the live chunks that have a term of a field over chunks. buf
+// is used for decoding.
+func (v *view) liveDF(f *field, term int, buf *[]posting) int {
+	if v.dead == nil {
+		return int(f.df[term])
+	}
+	*buf = appendPostings((*buf)[:0], f.list(term))
+	n := 0
+	for _, p := range *buf {
+		if !v.dead.has(p.doc) {
+			n++
+		}
+	}
+	return n
+}
+
 // before and after return the neighbour of a chunk in its document, or -1. A
 // document is deleted as a whole, so the neighbour of a live chunk is alive.
 func (v *view) before(chunk uint32) int {

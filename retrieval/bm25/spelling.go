@@ -2,8 +2,42 @@ package bm25
 
 import (
 	"iter"
+	"strings"
 	"unicode"
+	"unicode/utf8"
+
+	"ragagent/retrieval/analysis"
 )
+
+// respelling replaces words of a text, from left to right.
+type respelling struct {
+	text string
+	b    strings.Builder
+	done int // bytes of text that b has
+}
+
+// replace puts word, in lower case, in the place of a token; a capital stays
+// one.
+func (r *respelling) replace(t analysis.Token, word string) {
+	if t.Start < r.done {
+		return
+	}
+	first, size := utf8.DecodeRuneInString(word)
+	if written, _ := utf8.DecodeRuneInString(r.text[t.Start:]); unicode.IsUpper(written) {
+		first = unicode.ToUpper(first)
+	}
+	r.b.WriteString(r.text[r.done:t.Start])
+	r.b.WriteRune(first)
+	r.b.WriteString(word[size:])
+	r.done = t.End
+}
+
+func (r *respelling) String() string {
+	if r.done == 0 {
+		return r.text
+	}
+	return r.b.String() + r.text[r.done:]
+}
 
 // nearWords yields every word that differs from w by one letter added, left
 // out, changed, or swapped with the next; some of them more than once.
