@@ -17,6 +17,7 @@ type question struct {
 	words   map[string]bool // normalised words of the question
 	unknown float64         // share of its words that no document holds
 	kind    kind
+	cjk     bool
 }
 
 // kind is what a question asks for.
@@ -32,7 +33,7 @@ const (
 // weights; without them every word weighs the same.
 func newQuestion(a *analysis.Analyzer, query string, terms []Term) question {
 	tokens := a.Analyze(query)
-	q := question{idf: map[string]float64{}, words: map[string]bool{}, kind: kindOf(query)}
+	q := question{idf: map[string]float64{}, words: map[string]bool{}, kind: kindOf(query), cjk: analysis.HasCJK(query)}
 	unknown := 0
 	for _, t := range terms {
 		if t.DF == 0 {
@@ -78,7 +79,7 @@ func (q question) coverage(sets ...map[string]bool) float64 {
 }
 
 // termSet analyses a text.
-func (q question) termSet(a *analysis.Analyzer, text string) map[string]bool {
+func termSet(a *analysis.Analyzer, text string) map[string]bool {
 	return termsOf(a.Analyze(text))
 }
 

@@ -1,6 +1,7 @@
 package extractive
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,11 +52,11 @@ func (m *Model) read(query string, seen Observation) answer {
 	if len(passages) == 0 {
 		return a
 	}
-	top := max(passages[0].Score, 1e-9)
+	top := max(evidence(passages[0].Score), 1e-9)
 	union := map[string]bool{}
 	for rank := range passages {
 		p := &passages[rank]
-		title := q.termSet(m.analyzer, titleOf(p))
+		title := termSet(m.analyzer, titleOf(p))
 		before := map[string]bool{}
 		for i, u := range cite.Units(p.Text) {
 			text := p.Text[u.Start:u.End]
@@ -64,7 +65,7 @@ func (m *Model) read(query string, seen Observation) answer {
 			s := sentence{passage: p, rank: rank, position: i, text: text, coverage: q.coverage(terms)}
 			s.score = weightCoverage*s.coverage +
 				weightBigram*q.bigrams(tokens) +
-				weightPassage*p.Score/top +
+				weightPassage*evidence(p.Score)/top +
 				weightType*oneIf(q.fitsType(text, tokens)) +
 				weightFirst*oneIf(i == 0) +
 				weightContext*q.coverage(terms, before, title) +
@@ -87,8 +88,15 @@ func (m *Model) read(query string, seen Observation) answer {
 		}
 		return 0 // stable: by passage, then by place
 	})
-	a.signals = q.signals(m.analyzer, passages, a.sentences, union)
+	a.signals = q.signals(m.analyzer, passages, union)
 	return a
+}
+
+// evidence undoes the calibration of a passage's score, 1 - exp(-4 evidence):
+// the ratio of two scores says little where both are near 1.
+func evidence(score float64) float64 {
+	const scale, most = 4, 1 - 1e-9
+	return -math.Log1p(-min(max(score, 0), most)) / scale
 }
 
 // titleOf is what stands above a passage.
@@ -100,18 +108,25 @@ func titleOf(p *Passage) string {
 	return strings.Join(append([]string{title}, p.Headings...), "\n")
 }
 
-// margin is how far behind the best a sentence may lie to be said along.
-const margin = 2.5
+// How far behind the best a sentence may lie to be said along: further if it
+// comes from a passage that is cited anyway.
+const (
+	marginSame  = 3.5
+	marginOther = 1.75
+)
 
 // best returns the best sentences in the order they are read in: by passage,
 // best first, and by place.
 func (a answer) best(most int) []sentence {
 	var out []sentence
 	for _, s := range a.sentences {
-		if len(out) == most || len(out) > 0 && s.score < a.sentences[0].score-margin {
+		if len(out) == most || s.score < a.sentences[0].score-marginSame {
 			break
 		}
-		if !slices.ContainsFunc(out, func(o sentence) bool { return plain(o.text) == plain(s.text) }) {
+		behind := a.sentences[0].score - s.score
+		cited := slices.ContainsFunc(out, func(o sentence) bool { return o.passage == s.passage })
+		said := slices.ContainsFunc(out, func(o sentence) bool { return plain(o.text) == plain(s.text) })
+		if !said && (cited || behind <= marginOther) {
 			out = append(out, s)
 		}
 	}
