@@ -192,8 +192,9 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 
 // index remembers the chunk ids of each document.
 type index struct {
-	mu   sync.Mutex
-	docs map[string][]string
+	mu     sync.Mutex
+	docs   map[string][]string
+	before func() // called before a document with chunks is put in; may be nil
 }
 
 func (x *index) Load(_ context.Context, _ store.KnowledgeBase, chunks iter.Seq2[store.Chunk, error]) error {
@@ -218,6 +219,9 @@ func (x *index) Replace(_ context.Context, _ store.KnowledgeBase, doc string, ch
 			return fmt.Errorf("chunk %s came without its vector", c.ID)
 		}
 		ids = append(ids, c.ID)
+	}
+	if x.before != nil && len(ids) > 0 {
+		x.before()
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -368,6 +372,34 @@ func TestCancelRunningJob(t *testing.T) {
 		t.Errorf("job: %+v", job)
 	}
 	h.verify(t)
+}
+
+// TestCancelBetweenPublishAndFinish: the truth takes the revision back, and the
+// index, which was about to follow it, has to follow that too.
+func TestCancelBetweenPublishAndFinish(t *testing.T) {
+	h := build(t, t.TempDir(), nil)
+	var s ingest.Submitted
+	submitted := make(chan struct{})
+	h.index.before = func() {
+		<-submitted
+		if _, err := h.Cancel(context.WithoutCancel(t.Context()), s.Job.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	h.start(t)
+	s = h.submit(t, "a.txt", "Visible for a moment.")
+	close(submitted)
+	if job := h.end(t, s.Job.ID); job.Status != store.StatusCancelled {
+		t.Errorf("job: %+v", job)
+	}
+	waitFor(t, func() bool {
+		words, _, err := h.index.Contents(t.Context(), h.kb.ID)
+		return err == nil && len(words) == 0
+	})
+	h.close(t) // the worker has ended, nothing comes back
+	if len(h.index.docs) != 0 {
+		t.Errorf("index: %v", h.index.docs)
+	}
 }
 
 func TestDeleteWhileRunning(t *testing.T) {

@@ -18,6 +18,10 @@ type task struct {
 	*Service
 	job store.Job
 
+	// published is the knowledge base in which this attempt has made the
+	// document visible; nil if it has not.
+	published *store.KnowledgeBase
+
 	mu       sync.Mutex
 	progress store.Progress
 }
@@ -157,6 +161,7 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	if err := t.cfg.Records.Publish(ctx, t.job.ID, doc, last); err != nil {
 		return fmt.Errorf("publish %d chunks: %w", total, err)
 	}
+	t.published = &kb
 	// The revision is visible: the index follows even during a shutdown.
 	ctx = context.WithoutCancel(ctx)
 	if resumed {

@@ -83,6 +83,26 @@ func (s *Service) attempt(ctx context.Context, job store.Job) {
 	cancel(err)
 	<-heart
 	s.settle(ctx, task, err, context.Cause(run))
+	if err != nil {
+		task.withdraw(context.WithoutCancel(ctx))
+	}
+}
+
+// withdraw takes a document out of the indexes that was published by an attempt
+// which then did not end well: cancelled in between, the truth has taken the
+// revision back. What is still to be finished is indexed again when it is.
+func (t *task) withdraw(ctx context.Context) {
+	if t.published == nil {
+		return
+	}
+	defer t.order.lock(t.job.DocumentID)()
+	doc, err := t.cfg.Records.Document(ctx, t.job.KnowledgeBaseID, t.job.DocumentID)
+	if err == nil && doc.Revision == t.job.Revision {
+		return
+	}
+	if err := t.cfg.Indexer.Replace(ctx, *t.published, t.job.DocumentID, noChunks); err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.cfg.Log.Error("a withdrawn document is still in the index", "document", t.job.DocumentID, "error", err)
+	}
 }
 
 // settle writes down how an attempt ended.
