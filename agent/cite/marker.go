@@ -91,25 +91,32 @@ func (f *Filter) plain(c string) {
 	f.emit(c)
 }
 
+// inMarker takes a character after an opening bracket. A bracket within one
+// opens another level: were the inner marker stripped, what is left of the
+// outer one could become a marker itself.
 func (f *Filter) inMarker(c string) {
+	opens := c == "[" || c == "【"
 	f.marker = append(f.marker, c...)
-	inside := strings.TrimPrefix(strings.TrimPrefix(string(f.marker), "["), "【")
-	if c == "]" || c == "】" {
-		ids, ok := parseMarker(strings.TrimSuffix(strings.TrimSuffix(inside, "]"), "】"))
-		if !ok {
+	prefix, inside := innermost(string(f.marker))
+	switch {
+	case c == "]" || c == "】":
+		if ids, ok := parseMarker(inside[:len(inside)-len(c)]); ok {
+			f.resolve(prefix, ids)
+		} else {
 			f.giveUp()
-			return
 		}
-		f.marker = nil
-		f.resolve(ids)
-		return
-	}
-	if len(f.marker) > maxMarker || !markerStart.MatchString(inside) {
-		last := len(f.marker) - len(c)
-		f.marker = f.marker[:last]
+	case len(f.marker) > maxMarker || !opens && !markerStart.MatchString(inside):
+		f.marker = f.marker[:len(f.marker)-len(c)]
 		f.giveUp()
 		f.char1(c)
 	}
+}
+
+// innermost cuts a held text before its last opening bracket.
+func innermost(held string) (prefix, inside string) {
+	at := max(strings.LastIndex(held, "["), strings.LastIndex(held, "【"))
+	_, width := utf8.DecodeRuneInString(held[at:])
+	return held[:at], held[at+width:]
 }
 
 // char1 treats a character again that ended a marker without being part of it.
@@ -127,27 +134,30 @@ func (f *Filter) giveUp() {
 	}
 }
 
-// resolve writes the known ids.
-func (f *Filter) resolve(ids []int) {
+// resolve writes the known ids, after the prefix of outer brackets. Without
+// any the prefix goes on as if nothing had stood there.
+func (f *Filter) resolve(prefix string, ids []int) {
 	kept := ids[:0]
 	for _, id := range ids {
 		if f.Known(id) {
 			kept = append(kept, id)
 		}
 	}
-	if len(kept) == 0 {
-		if i := strings.LastIndexByte(string(f.blanks), '\n'); i >= 0 {
-			f.blanks = f.blanks[:i+1] // a line break stays
-		} else {
-			f.blanks = f.blanks[:0]
-		}
-		return
+	switch {
+	case len(kept) > 0:
+		f.marker = nil
+		f.cite(prefix, kept)
+	case prefix != "":
+		f.marker = []byte(strings.TrimRight(prefix, " \t\r\n"))
+	default:
+		f.marker = nil
+		f.blanks = f.blanks[:strings.LastIndexByte(string(f.blanks), '\n')+1] // a line break stays
 	}
-	if f.written > 0 {
-		f.emit(string(f.blanks))
-	}
-	f.blanks = f.blanks[:0]
-	for _, id := range kept {
+}
+
+func (f *Filter) cite(prefix string, ids []int) {
+	f.plain(prefix)
+	for _, id := range ids {
 		if f.Cited != nil {
 			f.Cited(id, f.written)
 		}
