@@ -24,6 +24,9 @@ type LexicalIndex interface {
 	Drop(collection string)
 	// DocumentChunks returns the ids of a document's chunks by ordinal.
 	DocumentChunks(collection, documentID string) []string
+	// IDs returns the id of every chunk of a collection, ascending; ok is false
+	// if there is no such collection.
+	IDs(collection string) (ids []string, ok bool)
 	// Search matches text against the union of the collections: words weigh by
 	// how rare they are in all of them together, so that scores compare.
 	// Collections that are not there are empty. The caller releases the match.
