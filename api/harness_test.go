@@ -39,7 +39,7 @@ var clock = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 // harness is a server over the real record store and blob folder, with
 // scripted ingestion, retrieval and agent.
 type harness struct {
-	*testing.T
+	testing.TB
 	url       string
 	server    *Server
 	db        *sqlite.DB
@@ -50,7 +50,7 @@ type harness struct {
 	scope     Scope // of the latest question
 }
 
-func newHarness(t *testing.T, configure ...func(*Config)) *harness {
+func newHarness(t testing.TB, configure ...func(*Config)) *harness {
 	t.Helper()
 	dir := t.TempDir()
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, "records.db")})
@@ -61,7 +61,7 @@ func newHarness(t *testing.T, configure ...func(*Config)) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &harness{T: t, db: db, blobs: blobs, retriever: &scriptedRetriever{}, agent: &scriptedAgent{}}
+	h := &harness{TB: t, db: db, blobs: blobs, retriever: &scriptedRetriever{}, agent: &scriptedAgent{}}
 	h.ingest = &scriptedIngest{db: db, blobs: blobs}
 	cfg := Config{
 		Records:   db,
@@ -130,7 +130,7 @@ func (h *harness) do(method, path, body string, headers ...string) response {
 		h.Fatal(err)
 	}
 	answer := response{res.StatusCode, res.Header, string(read)}
-	checkContract(h.T, method, path, body, answer)
+	checkContract(h.TB, method, path, body, answer)
 	return answer
 }
 
@@ -150,7 +150,7 @@ func (h *harness) want(r response, status int, body string) {
 	if r.status != status {
 		h.Fatalf("status %d, want %d; body: %s", r.status, status, r.body)
 	}
-	if diff := cmp.Diff(compact(h.T, body), compact(h.T, r.body)); diff != "" {
+	if diff := cmp.Diff(compact(h.TB, body), compact(h.TB, r.body)); diff != "" {
 		h.Errorf("body (-want +got):\n%s", diff)
 	}
 }
@@ -169,7 +169,7 @@ func (h *harness) wantProblem(r response, want Problem) {
 	h.want(r, want.Status, string(body))
 }
 
-func compact(t *testing.T, body string) string {
+func compact(t testing.TB, body string) string {
 	t.Helper()
 	if body == "" {
 		return ""

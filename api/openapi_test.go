@@ -82,7 +82,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 
 // checkContract holds an exchange against openapi.json: what was answered, and
 // what was asked if the server took it.
-func checkContract(t *testing.T, method, path, sent string, r response) {
+func checkContract(t testing.TB, method, path, sent string, r response) {
 	t.Helper()
 	pointer := operationOf(method, path)
 	if pointer == "" {
@@ -114,7 +114,7 @@ func operationOf(method, path string) string {
 
 var schemas sync.Map // of *jsonschema.Schema by pointer
 
-func conforms(t *testing.T, pointer, body string) {
+func conforms(t testing.TB, pointer, body string) {
 	t.Helper()
 	cached, ok := schemas.Load(pointer)
 	if !ok {
