@@ -43,7 +43,7 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 		if vector == nil {
 			continue
 		}
-		hits, err := p.index.vectors.Search(ctx, kb.ID, vector, max(denseDepth, pl.TopK), nil)
+		hits, err := p.index.vectors.Search(ctx, kb.ID, store.VectorQuery{Vector: vector, K: max(denseDepth, pl.TopK)})
 		switch {
 		case errors.Is(err, store.ErrNotFound): // no chunk has a vector
 		case err != nil:

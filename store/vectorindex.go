@@ -20,11 +20,12 @@ type VectorIndex interface {
 	// (DimensionError). ErrNotFound if there is no such collection. The index
 	// keeps the slices it is given; the caller does not change them again.
 	Apply(ctx context.Context, name string, change VectorChange) error
-	// Search returns the k nearest by cosine, best first, ties by ascending
-	// id; fewer if there are fewer. k of 0 or less, a zero or non-finite query
-	// vector is ErrInvalid; a k above the count is fine. allow, if not nil,
-	// says which ids may be returned; the result is exact among those.
-	Search(ctx context.Context, name string, query []float32, k int, allow func(id string) bool) ([]VectorHit, error)
+	// Search returns the K nearest by cosine, best first, ties by ascending id;
+	// fewer if there are fewer. The scores are exact. So is the choice, but for
+	// a large collection asked without Exact, Among and Allow: there an index
+	// may miss one hit in a hundred of the ten best. A K of 0 or less, a zero or
+	// non-finite vector is ErrInvalid; a K above the count is fine.
+	Search(ctx context.Context, name string, query VectorQuery) ([]VectorHit, error)
 	// Cosines returns the exact cosine of each id with the query, in the order
 	// of ids; 0 for an id that has no vector.
 	Cosines(ctx context.Context, name string, query []float32, ids []string) ([]float32, error)
@@ -44,6 +45,21 @@ type VectorChange struct {
 type VectorEntry struct {
 	ID     string
 	Vector []float32
+}
+
+// VectorQuery asks for the vectors nearest to one.
+type VectorQuery struct {
+	Vector []float32 // any length but 0; compared by direction
+	K      int       // hits wanted, 1 or more
+	// Among, if not nil, are the ids that may be returned, in any order; one
+	// that is not there is passed over. Only these are looked at: the fewer,
+	// the faster. An empty slice finds nothing.
+	Among []string
+	// Allow, if not nil, says which ids may be returned. It is asked late, only
+	// for ids that could be among the best: it suits a filter that keeps much.
+	Allow func(id string) bool
+	// Exact wants the answer of a full scan whatever the size.
+	Exact bool
 }
 
 // VectorHit is a found vector.

@@ -45,7 +45,7 @@ func BenchmarkTwoClients(b *testing.B) {
 	x, queries := clusteredIndex(b, 100_000, 384)
 	search := func(n int) {
 		for i := range n {
-			if _, err := x.Search(context.Background(), testCollection, queries[i%len(queries)], 10, nil); err != nil {
+			if _, err := x.Search(context.Background(), testCollection, store.VectorQuery{Vector: queries[i%len(queries)], K: 10}); err != nil {
 				b.Error(err)
 			}
 		}
@@ -123,7 +123,7 @@ func compareWithChromem(b *testing.B, x *Index, queries [][]float32) {
 		query := queries[i%len(queries)]
 		var ids []string
 		timed(&ours, func() {
-			hits, err := x.Search(ctx, testCollection, query, 10, nil)
+			hits, err := x.Search(ctx, testCollection, store.VectorQuery{Vector: query, K: 10})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -193,7 +193,7 @@ func countRescored(x *Index, query []float32) int {
 	counting := New(Config{Workers: x.workers})
 	counting.collections = x.collections
 	counting.kernels.dot = func(a, b []float32) float32 { n++; return x.kernels.dot(a, b) }
-	if _, err := counting.Search(context.Background(), testCollection, query, 10, nil); err != nil {
+	if _, err := counting.Search(context.Background(), testCollection, store.VectorQuery{Vector: query, K: 10}); err != nil {
 		panic(err)
 	}
 	return n

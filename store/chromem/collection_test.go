@@ -94,7 +94,7 @@ func TestChurn(t *testing.T) {
 		}
 		most = max(most, x.budget.used.Load())
 		query := gauss(r, dim)
-		got, err := x.Search(t.Context(), testCollection, query, 10, nil)
+		got, err := x.Search(t.Context(), testCollection, store.VectorQuery{Vector: query, K: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,7 +130,7 @@ func TestOldSnapshotStays(t *testing.T) {
 	vectors := hardVectors("gaussian", 5000, dim)
 	x := newTestIndex(t, Config{}, fastest(), dim, entriesOf(vectors))
 	old := x.collections[testCollection].snapshot.Load()
-	want, err := x.Search(t.Context(), testCollection, vectors[0], 20, nil)
+	want, err := x.Search(t.Context(), testCollection, store.VectorQuery{Vector: vectors[0], K: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func TestOldSnapshotStays(t *testing.T) {
 		}
 		ids = ids[n:]
 	}
-	got, err := x.search(t.Context(), old, unitVector(vectors[0]), 20, nil)
+	got, err := x.search(t.Context(), old, unitVector(vectors[0]), store.VectorQuery{K: 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func TestSearchIsExact(t *testing.T) {
 				for q := range 8 {
 					query := near(r, vectors[r.IntN(len(vectors))], []float64{0, 1e-6, .1, 1}[q%4])
 					k := []int{1, 10, 100, 5000}[r.IntN(4)]
-					got, err := x.Search(context.Background(), testCollection, query, k, nil)
+					got, err := x.Search(context.Background(), testCollection, store.VectorQuery{Vector: query, K: k})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -144,7 +144,9 @@ func TestWorkersAgree(t *testing.T) {
 	const dim = 8
 	vectors := hardVectors("one bundle", 4*workerRows, dim)
 	x := newTestIndex(t, Config{Workers: 4}, fastest(), dim, entriesOf(vectors))
-	if n := len(x.scans(x.collections[testCollection].snapshot.Load(), nil)); n != 4 {
+	job := &search{snapshot: x.collections[testCollection].snapshot.Load(), k: 1}
+	job.plan()
+	if n := len(x.scans(job)); n != 4 {
 		t.Fatalf("%d workers, want 4", n)
 	}
 	asked := map[string]int{}
@@ -152,7 +154,7 @@ func TestWorkersAgree(t *testing.T) {
 	for i := range 5 {
 		for _, allow := range []func(string) bool{nil, third} {
 			clear(asked)
-			got, err := x.Search(context.Background(), testCollection, vectors[i], 50, allow)
+			got, err := x.Search(context.Background(), testCollection, store.VectorQuery{Vector: vectors[i], K: 50, Allow: allow})
 			if err != nil {
 				t.Fatal(err)
 			}

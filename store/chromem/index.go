@@ -152,21 +152,21 @@ func (x *Index) Apply(ctx context.Context, name string, change store.VectorChang
 	return nil
 }
 
-// Search implements store.VectorIndex. allow is asked at most once per id, by
-// one goroutine at a time, and only for ids that could be among the best.
-func (x *Index) Search(ctx context.Context, name string, query []float32, k int, allow func(id string) bool) ([]store.VectorHit, error) {
-	if k <= 0 {
-		return nil, store.Invalid("k", "%d, must be 1 or more", k)
+// Search implements store.VectorIndex. Allow is asked at most once per id, by
+// one goroutine at a time.
+func (x *Index) Search(ctx context.Context, name string, query store.VectorQuery) ([]store.VectorHit, error) {
+	if query.K <= 0 {
+		return nil, store.Invalid("k", "%d, must be 1 or more", query.K)
 	}
 	c, err := x.collection(name)
 	if err != nil {
 		return nil, err
 	}
-	unit, err := unitQuery(query, c.dim)
+	unit, err := unitQuery(query.Vector, c.dim)
 	if err != nil {
 		return nil, err
 	}
-	return x.search(ctx, c.snapshot.Load(), unit, k, allow)
+	return x.search(ctx, c.snapshot.Load(), unit, query)
 }
 
 // Cosines implements store.VectorIndex.

@@ -12,15 +12,15 @@ import (
 type slot uint32
 
 const (
-	rowBits     = 10
-	maxRows     = 1 << rowBits // rows of a segment at most
-	minRows     = 16           // a small knowledge base takes little memory
-	maxSegments = 1 << (32 - rowBits)
+	slotBits    = 10
+	maxRows     = 1 << slotBits // rows of a segment at most
+	minRows     = 16            // a small knowledge base takes little memory
+	maxSegments = 1 << (32 - slotBits)
 )
 
-func slotOf(segment, row int) slot { return slot(segment<<rowBits | row) }
+func slotOf(segment, row int) slot { return slot(segment<<slotBits | row) }
 
-func (at slot) segment() int { return int(at >> rowBits) }
+func (at slot) segment() int { return int(at >> slotBits) }
 func (at slot) row() int     { return int(at & (maxRows - 1)) }
 
 // segment is a block of rows that never moves, so chromem-go's documents and

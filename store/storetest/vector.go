@@ -23,6 +23,7 @@ func TestVectorIndex(t *testing.T, open func(t *testing.T) store.VectorIndex) {
 		"Search":             vectorSearch,
 		"SearchBadInput":     vectorSearchBadInput,
 		"Allow":              vectorAllow,
+		"Among":              vectorAmong,
 		"Replace":            vectorReplace,
 		"RefusedChange":      vectorRefusedChange,
 		"Cosines":            vectorCosines,
@@ -57,7 +58,7 @@ func applyVectors(t testing.TB, x store.VectorIndex, change store.VectorChange) 
 // found searches and returns "id score" for each hit.
 func found(t testing.TB, x store.VectorIndex, query []float32, k int, allow func(string) bool) []string {
 	t.Helper()
-	hits, err := x.Search(context.Background(), vectorCollection, query, k, allow)
+	hits, err := x.Search(context.Background(), vectorCollection, store.VectorQuery{Vector: query, K: k, Allow: allow})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func vectorCollections(t *testing.T, x store.VectorIndex) {
 	if n, err := x.Count(ctx, "kb_2"); n != 0 || err != nil {
 		t.Errorf("new collection: %d, %v", n, err)
 	}
-	hits, err := x.Search(ctx, "kb_2", []float32{1, 0}, 3, nil)
+	hits, err := x.Search(ctx, "kb_2", store.VectorQuery{Vector: []float32{1, 0}, K: 3})
 	if len(hits) != 0 || err != nil {
 		t.Errorf("empty collection: %v, %v", hits, err)
 	}
@@ -137,7 +138,7 @@ func vectorCollections(t *testing.T, x store.VectorIndex) {
 func vectorMissingCollection(t *testing.T, x store.VectorIndex) {
 	ctx := t.Context()
 	wantError(t, "Apply", x.Apply(ctx, "kb_9", store.VectorChange{}), store.ErrNotFound)
-	_, err := x.Search(ctx, "kb_9", east, 1, nil)
+	_, err := x.Search(ctx, "kb_9", store.VectorQuery{Vector: east, K: 1})
 	wantError(t, "Search", err, store.ErrNotFound)
 	_, err = x.Cosines(ctx, "kb_9", east, nil)
 	wantError(t, "Cosines", err, store.ErrNotFound)
@@ -169,18 +170,18 @@ func vectorSearchBadInput(t *testing.T, x store.VectorIndex) {
 	ctx := t.Context()
 	newVectorCollection(t, x, store.VectorEntry{ID: "a", Vector: east})
 	for _, k := range []int{0, -1} {
-		_, err := x.Search(ctx, vectorCollection, east, k, nil)
+		_, err := x.Search(ctx, vectorCollection, store.VectorQuery{Vector: east, K: k})
 		wantError(t, fmt.Sprintf("k=%d", k), err, store.ErrInvalid)
 	}
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	for _, query := range [][]float32{{0, 0, 0, 0}, {inf, 0, 0, 0}, {1, 0, -inf, 0}, {1, nan, 0, 0}} {
-		_, err := x.Search(ctx, vectorCollection, query, 1, nil)
+		_, err := x.Search(ctx, vectorCollection, store.VectorQuery{Vector: query, K: 1})
 		wantError(t, fmt.Sprintf("query %v", query), err, store.ErrInvalid)
 		_, err = x.Cosines(ctx, vectorCollection, query, []string{"a"})
 		wantError(t, fmt.Sprintf("cosines with %v", query), err, store.ErrInvalid)
 	}
 	for _, query := range [][]float32{nil, {1}, {1, 0, 0, 0, 0}} {
-		_, err := x.Search(ctx, vectorCollection, query, 1, nil)
+		_, err := x.Search(ctx, vectorCollection, store.VectorQuery{Vector: query, K: 1})
 		var dim *store.DimensionError
 		if !errors.As(err, &dim) || *dim != (store.DimensionError{Want: 4, Got: len(query)}) {
 			t.Errorf("query of %d: %v", len(query), err)
@@ -201,6 +202,29 @@ func vectorAllow(t *testing.T, x store.VectorIndex) {
 	wantLines(t, "all", found(t, x, east, 2, only("abcd")), "a 1", "b 1")
 	applyVectors(t, x, store.VectorChange{Remove: []string{"b"}})
 	wantLines(t, "a removed one", found(t, x, east, 2, only("bd")), "d -1")
+}
+
+func vectorAmong(t *testing.T, x store.VectorIndex) {
+	newVectorCollection(t, x,
+		store.VectorEntry{ID: "a", Vector: east}, store.VectorEntry{ID: "b", Vector: east},
+		store.VectorEntry{ID: "c", Vector: half}, store.VectorEntry{ID: "d", Vector: west})
+	among := func(k int, allow func(string) bool, ids ...string) []string {
+		t.Helper()
+		q := store.VectorQuery{Vector: east, K: k, Among: append([]string{}, ids...), Allow: allow}
+		hits, err := x.Search(t.Context(), vectorCollection, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lines(hits)
+	}
+	wantLines(t, "some", among(2, nil, "d", "c", "b"), "b 1", "c 0.5")
+	wantLines(t, "the worst", among(2, nil, "d"), "d -1")
+	wantLines(t, "none", among(2, nil))
+	wantLines(t, "twice and not there", among(9, nil, "c", "e", "c", "a", ""), "a 1", "c 0.5")
+	wantLines(t, "of which not all are allowed",
+		among(9, func(id string) bool { return id != "a" }, "a", "c"), "c 0.5")
+	applyVectors(t, x, store.VectorChange{Remove: []string{"b"}})
+	wantLines(t, "a removed one", among(9, nil, "b", "d"), "d -1")
 }
 
 func vectorReplace(t *testing.T, x store.VectorIndex) {
@@ -288,7 +312,7 @@ func vectorCancelledContext(t *testing.T, x store.VectorIndex) {
 	newVectorCollection(t, x, store.VectorEntry{ID: "a", Vector: east})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := x.Search(ctx, vectorCollection, east, 1, nil)
+	_, err := x.Search(ctx, vectorCollection, store.VectorQuery{Vector: east, K: 1})
 	wantError(t, "Search", err, context.Canceled)
 	wantError(t, "Apply", x.Apply(ctx, vectorCollection, store.VectorChange{Remove: []string{"a"}}), context.Canceled)
 	wantLines(t, "the cancelled change", found(t, x, east, 1, nil), "a 1")

@@ -61,7 +61,7 @@ func vectorChangesAreWhole(t *testing.T, x store.VectorIndex) {
 // readGeneration reads in every way and fails if it sees parts of two.
 func readGeneration(x store.VectorIndex, rows int) error {
 	ctx := context.Background()
-	hits, err := x.Search(ctx, vectorCollection, north, 10*rows, nil)
+	hits, err := x.Search(ctx, vectorCollection, store.VectorQuery{Vector: north, K: 10 * rows})
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func vectorCollectionVanishes(t *testing.T, x store.VectorIndex) {
 	})
 	wg.Go(func() {
 		for !done.Load() {
-			hits, err := x.Search(ctx, vectorCollection, east, 2, nil)
+			hits, err := x.Search(ctx, vectorCollection, store.VectorQuery{Vector: east, K: 2})
 			if err != nil && !errors.Is(err, store.ErrNotFound) || len(hits) > 1 {
 				t.Errorf("search: %v, %v", hits, err)
 				return

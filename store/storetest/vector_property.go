@@ -118,11 +118,20 @@ func (m *vectorModel) search(r *rapid.T, x store.VectorIndex) {
 	if ending := rapid.SampledFrom([]string{"", "7", "11", "none"}).Draw(r, "allow"); ending != "" {
 		allow = func(id string) bool { return strings.HasSuffix(id, ending) }
 	}
-	got, err := x.Search(context.Background(), vectorCollection, query, k, allow)
+	q := store.VectorQuery{Vector: query, K: k, Allow: allow, Exact: rapid.Bool().Draw(r, "exact")}
+	may := allow
+	if rapid.Bool().Draw(r, "among") {
+		q.Among = make([]string, rapid.IntRange(0, 60).Draw(r, "chosen"))
+		for i := range q.Among {
+			q.Among[i] = drawID(r)
+		}
+		may = func(id string) bool { return slices.Contains(q.Among, id) && (allow == nil || allow(id)) }
+	}
+	got, err := x.Search(context.Background(), vectorCollection, q)
 	if err != nil {
 		r.Fatal(err)
 	}
-	m.checkHits(r, query, k, allow, got)
+	m.checkHits(r, query, k, may, got)
 
 	ids := []string{drawID(r), drawID(r)}
 	cosines, err := x.Cosines(context.Background(), vectorCollection, query, ids)

@@ -1,0 +1,111 @@
+package chromem
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+const (
+	// pruneAt is how many candidates are kept before they are thinned out.
+	pruneAt = 1 << 12
+	// sparseShare: below one row in so many, rows are read one by one.
+	sparseShare = 4
+)
+
+// scan is one worker's part of a search: it collects the rows that may be
+// among the k best, by the bounds of their cosines.
+type scan struct {
+	*search
+	floor      best[float32] // the k largest lower bounds
+	candidates []candidate
+	prune      int
+	dots       [maxRows]int32
+}
+
+// candidate is a row whose cosine is within low..high.
+type candidate struct {
+	at        slot
+	low, high float32
+}
+
+func (c *scan) start(job *search) {
+	c.search = job
+	c.floor.reset(job.k, cmp.Compare[float32])
+	c.candidates = c.candidates[:0]
+	c.prune = max(pruneAt, 2*job.k)
+}
+
+// run scans the segments of one worker of n: each takes every n-th, so that
+// the answer does not depend on who is faster.
+func (c *scan) run(ctx context.Context, worker, n int) {
+	for i := worker; i < len(c.order); i += n {
+		if i/n%checkEvery == 0 && ctx.Err() != nil {
+			return
+		}
+		c.segment(c.order[i])
+		c.thin()
+	}
+}
+
+func (c *scan) segment(i int) {
+	v := &c.snapshot.views[i]
+	if c.among != nil {
+		rows := c.among.segment(i)
+		if rows.count()*sparseShare < v.n {
+			c.chosen(i, v, rows)
+			return
+		}
+	}
+	c.whole(i, v)
+}
+
+// whole reads the codes of all rows of a segment.
+func (c *scan) whole(i int, v *view) {
+	dots := c.dots[:v.n]
+	c.kernels.dots(dots, v.codes[:v.n*v.stride], c.codes.codes)
+	scales, errors := v.scales[:v.n], v.errors[:v.n]
+	floor := c.lowest()
+	for row, dot := range dots {
+		high := float32(dot)*(c.codes.step*scales[row]) + (c.codes.spread*errors[row] + c.codes.offset)
+		if high < floor {
+			continue
+		}
+		floor = c.consider(i, v, row, dot)
+	}
+}
+
+// chosen reads the codes of some rows of a segment.
+func (c *scan) chosen(i int, v *view, rows rowBits) {
+	for row := range rows.all() {
+		c.kernels.dots(c.dots[:1], v.codes[row*v.stride:][:v.stride], c.codes.codes)
+		c.consider(i, v, row, c.dots[0])
+	}
+}
+
+// consider keeps a row if it may be among the best and may be returned, and
+// returns the floor after that.
+func (c *scan) consider(i int, v *view, row int, dot int32) float32 {
+	cosine := float32(dot) * (c.codes.step * v.scales[row])
+	bound := c.codes.spread*v.errors[row] + c.codes.offset
+	floor := c.lowest()
+	if cosine+bound < floor || marked(v.dead, row) {
+		return floor
+	}
+	if c.among != nil && !c.among.segment(i).has(row) || c.allow != nil && !c.allow(v.ids[row]) {
+		return floor
+	}
+	c.candidates = append(c.candidates, candidate{slotOf(i, row), cosine - bound, cosine + bound})
+	c.floor.offer(cosine - bound)
+	return c.lowest()
+}
+
+// thin lets go of candidates that the floor has overtaken.
+func (c *scan) thin() {
+	if len(c.candidates) <= c.prune {
+		return
+	}
+	floor := c.lowest()
+	c.candidates = slices.DeleteFunc(c.candidates, func(x candidate) bool { return x.high < floor })
+	c.prune = max(c.prune, 2*len(c.candidates))
+}
