@@ -10,8 +10,6 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"strings"
-	"unicode"
 
 	"github.com/labstack/echo/v4"
 
@@ -288,62 +286,4 @@ func hintOf(given string) string {
 		return ""
 	}
 	return mime.FormatMediaType(mediaType, params)
-}
-
-type textRequest struct {
-	Name     string          `json:"name"`
-	Title    string          `json:"title"`
-	Text     *string         `json:"text"`
-	MIME     string          `json:"mime"`
-	URL      json.RawMessage `json:"url"`
-	Metadata json.RawMessage `json:"metadata"`
-}
-
-func (s *Server) addText(c echo.Context, kb store.KnowledgeBase) error {
-	r := c.Request()
-	if r.ContentLength < 0 || r.ContentLength > s.cfg.MaxJSONBytes {
-		leave, err := s.texts.enter(r.Context())
-		if err != nil {
-			return err
-		}
-		defer leave()
-	}
-	var in textRequest
-	body, err := decodeJSON(r, min(s.cfg.MaxTextBytes, s.cfg.MaxFileBytes), &in)
-	if err != nil {
-		return err
-	}
-	upload, err := uploadOf(in)
-	if err != nil {
-		return err
-	}
-	return s.once(c, fingerprintOf(body), func() (int, any, error) {
-		done, err := s.submit(r.Context(), kb, upload)
-		return http.StatusAccepted, submittedListing{[]submittedAnswer{submittedOf(done)}}, err
-	})
-}
-
-func uploadOf(in textRequest) (ingest.Upload, error) {
-	if err := laterField("url", in.URL); err != nil {
-		return ingest.Upload{}, err
-	}
-	if in.Text == nil {
-		return ingest.Upload{}, invalidField("text", "is missing: send the document's text")
-	}
-	if in.Name == "" {
-		return ingest.Upload{}, invalidField("name", "is missing: give the document a file name")
-	}
-	if len(in.Title) > maxTitle || strings.ContainsFunc(in.Title, unicode.IsControl) {
-		return ingest.Upload{}, invalidField("title", "must be one line of at most %d bytes", maxTitle)
-	}
-	if in.MIME != "" && hintOf(in.MIME) == "" {
-		return ingest.Upload{}, invalidField("mime", "is not a media type such as text/markdown")
-	}
-	up := ingest.Upload{Name: in.Name, Title: in.Title, MIME: hintOf(in.MIME), Body: strings.NewReader(*in.Text)}
-	if in.Metadata == nil || string(in.Metadata) == "null" {
-		return up, nil
-	}
-	var err error
-	up.Metadata, err = metadataFrom(in.Metadata)
-	return up, err
 }
