@@ -31,8 +31,9 @@ type appConfig struct {
 	data      string
 	mustExist bool // do not make an empty data folder by mistake
 	models    modelFlags
-	addr      string // where this process serves; "" if it does not
-	origins   []string
+	addr      string   // where this process serves; "" if it does not
+	hosts     []string // names this process is addressed by
+	origins   []string // of web pages that may call it
 	log       *slog.Logger
 }
 

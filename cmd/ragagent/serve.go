@@ -14,6 +14,7 @@ type serveCmd struct {
 	modelFlags
 	Addr    string   `help:"Address to listen on; only loopback addresses are allowed." default:"127.0.0.1:8080" env:"RAGAGENT_ADDR" placeholder:"HOST:PORT"`
 	Sample  string   `help:"Load the Markdown files of this folder as a first knowledge base if there is none." placeholder:"DIR"`
+	Hosts   []string `help:"Names the server may be addressed by, beside localhost and IP addresses; a proxy in front needs its own here." env:"RAGAGENT_HOSTS" placeholder:"NAME"`
 	Origins []string `help:"Web origins whose pages may call the server from a browser." env:"RAGAGENT_ORIGINS" placeholder:"URL"`
 	LogJSON bool     `name:"log-json" help:"Write the log as JSON." env:"RAGAGENT_LOG_JSON"`
 }
@@ -34,6 +35,7 @@ func (c *serveCmd) Run(e *env) (err error) {
 		data:    c.Data,
 		models:  c.modelFlags,
 		addr:    ln.Addr().String(),
+		hosts:   c.Hosts,
 		origins: c.Origins,
 		log:     c.log(e.stderr),
 	})

@@ -25,6 +25,10 @@ import (
 	"ragagent/web"
 )
 
+// maxFileBytes of one upload: what the parser takes, so that nothing is
+// accepted that then fails for its size.
+const maxFileBytes = 256 << 20
+
 // questionVectors is how many embedded questions are remembered.
 const questionVectors = 1024
 
@@ -78,7 +82,7 @@ func (a *app) wireRetrieval(embedder retrieval.Embedder) (*retrieval.Index, erro
 }
 
 func (a *app) wireIngest(cfg appConfig, embedder retrieval.Embedder, index *retrieval.Index) error {
-	parser, err := parse.New(parse.Config{})
+	parser, err := parse.New(parse.Config{MaxBytes: maxFileBytes})
 	if err != nil {
 		return err
 	}
@@ -89,6 +93,8 @@ func (a *app) wireIngest(cfg appConfig, embedder retrieval.Embedder, index *retr
 		Parser:   parser,
 		Embedder: embedder,
 		Log:      cfg.log,
+
+		MaxFileBytes: maxFileBytes,
 	})
 	if err != nil {
 		return err
@@ -115,9 +121,12 @@ func (a *app) wireServer(cfg appConfig) error {
 		Tools:     a.tools,
 		Page:      web.FS(),
 		Ready:     a.readiness,
+		Hosts:     cfg.hosts,
 		Origins:   cfg.origins,
 		SpoolDir:  a.spool,
 		Log:       cfg.log,
+
+		MaxFileBytes: maxFileBytes,
 	})
 	return err
 }
