@@ -13,9 +13,11 @@ import (
 
 // collection is a chromem-go collection and the snapshot searches read.
 type collection struct {
-	dim      int
-	budget   *budget
-	snapshot atomic.Pointer[snapshot]
+	dim       int
+	exactUpTo int // rows; above, searches may use sketches
+	rotation  *rotation
+	budget    *budget
+	snapshot  atomic.Pointer[snapshot]
 
 	mu     sync.Mutex // held by the writer
 	docs   *chromemgo.Collection
@@ -23,8 +25,11 @@ type collection struct {
 	closed bool
 }
 
-func newCollection(docs *chromemgo.Collection, dim int, b *budget) *collection {
-	c := &collection{dim: dim, budget: b, docs: docs, open: -1}
+func newCollection(docs *chromemgo.Collection, dim, exactUpTo int, b *budget) *collection {
+	c := &collection{
+		dim: dim, exactUpTo: exactUpTo, rotation: newRotation(dim),
+		budget: b, docs: docs, open: -1,
+	}
 	c.snapshot.Store(&snapshot{ids: newIDTable(0)})
 	return c
 }
@@ -72,6 +77,7 @@ func (c *collection) apply(ctx context.Context, change store.VectorChange) error
 		d.abandon()
 		return err
 	}
+	d.sketch()
 	c.open = d.open
 	c.snapshot.Store(&d.snapshot)
 	d.release()

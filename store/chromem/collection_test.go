@@ -146,7 +146,7 @@ func TestOldSnapshotStays(t *testing.T) {
 		}
 		ids = ids[n:]
 	}
-	got, err := x.search(t.Context(), old, unitVector(vectors[0]), store.VectorQuery{K: 20})
+	got, err := x.search(t.Context(), x.collections[testCollection], old, unitVector(vectors[0]), store.VectorQuery{K: 20})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,9 @@ package chromem
 import (
 	"fmt"
 	"math/bits"
+	"runtime"
 	"slices"
+	"sync"
 
 	"ragagent/store"
 )
@@ -153,6 +155,32 @@ func (d *draft) free(i int) {
 	d.dead -= d.views[i].deadRows
 	d.freed = append(d.freed, d.views[i].segment)
 	d.views[i] = view{}
+}
+
+// sketch makes the sketches of full segments that have none, if the collection
+// is large enough to use them. Nothing may fail after it: an abandoned row
+// would stay in the sketch.
+func (d *draft) sketch() {
+	if d.live <= d.c.exactUpTo || d.c.dim < minSketchDim {
+		return
+	}
+	var missing []int
+	for i, v := range d.views {
+		if v.segment != nil && v.n == maxRows && v.sketch == nil {
+			missing = append(missing, i)
+		}
+	}
+	var wg sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), len(missing))
+	for w := range workers {
+		wg.Go(func() {
+			for m := w; m < len(missing); m += workers {
+				v := &d.views[missing[m]]
+				v.sketch = newSketch(d.c.rotation, v.segment)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // abandon gives back what the draft took. Rows it wrote behind the published

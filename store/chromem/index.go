@@ -7,6 +7,13 @@
 // keeps the rows that may be among the best by that bound, and scores those
 // from the exact vectors: its answer is that of an exact scan, ties included.
 //
+// In a large collection full segments also have a sketch, one bit a dimension
+// (sketch.go). A search that need not be exact reads codes only of the rows
+// whose estimate from these bits, raised by 2.5 standard deviations of its
+// error, reaches the best found so far. The error depends on the dimension and
+// not on the data, so there is nothing to train, to tune or to rebuild, and
+// recall does not fall with changes.
+//
 // One writer at a time makes the next snapshot and swaps it in; searches work
 // on the snapshot they started with and never wait.
 //
@@ -33,6 +40,9 @@ const (
 	MaxDim = 1 << 14
 	// DefaultMaxBytes is the ceiling of Config.MaxBytes: 16 GiB.
 	DefaultMaxBytes = 16 << 30
+	// DefaultExactUpTo is the default of Config.ExactUpTo: an exact search of so
+	// many vectors takes about a millisecond.
+	DefaultExactUpTo = 1 << 16
 )
 
 // Config says how an Index works.
@@ -40,6 +50,10 @@ type Config struct {
 	// MaxBytes bounds the memory of all vectors and their codes; a change that
 	// would pass it is store.ErrTooLarge. 0 means DefaultMaxBytes.
 	MaxBytes int64
+	// ExactUpTo is up to how many vectors every search is exact. Above, those
+	// that may be approximate are: they read one bit per dimension of most rows.
+	// 0 means DefaultExactUpTo.
+	ExactUpTo int
 	// Workers is how many cores one search may use. 0 means half of
 	// GOMAXPROCS, at least 1: so two searches at once are as quick as one.
 	Workers int
@@ -53,6 +67,8 @@ type Index struct {
 	budget  *budget
 	scratch sync.Pool // of *scan
 
+	exactUpTo int
+
 	mu          sync.RWMutex // guards the map, not what it holds
 	collections map[string]*collection
 }
@@ -64,11 +80,14 @@ func New(c Config) *Index {
 	if c.MaxBytes <= 0 {
 		c.MaxBytes = DefaultMaxBytes
 	}
+	if c.ExactUpTo <= 0 {
+		c.ExactUpTo = DefaultExactUpTo
+	}
 	if c.Workers <= 0 {
 		c.Workers = max(1, runtime.GOMAXPROCS(0)/2)
 	}
 	return &Index{
-		db: chromemgo.NewDB(), kernels: fastest(), workers: c.Workers,
+		db: chromemgo.NewDB(), kernels: fastest(), workers: c.Workers, exactUpTo: c.ExactUpTo,
 		budget:      &budget{max: c.MaxBytes},
 		scratch:     sync.Pool{New: func() any { return new(scan) }},
 		collections: make(map[string]*collection),
@@ -99,7 +118,7 @@ func (x *Index) CreateCollection(ctx context.Context, name string, dim int) erro
 	if err != nil {
 		return fmt.Errorf("create collection %q: %w", name, err)
 	}
-	x.collections[name] = newCollection(docs, dim, x.budget)
+	x.collections[name] = newCollection(docs, dim, x.exactUpTo, x.budget)
 	return nil
 }
 
@@ -166,7 +185,7 @@ func (x *Index) Search(ctx context.Context, name string, query store.VectorQuery
 	if err != nil {
 		return nil, err
 	}
-	return x.search(ctx, c.snapshot.Load(), unit, query)
+	return x.search(ctx, c, c.snapshot.Load(), unit, query)
 }
 
 // Cosines implements store.VectorIndex.

@@ -7,7 +7,7 @@ const (
 	lanes = 32
 )
 
-// kernels are the two inner loops. Every implementation gives the same bits.
+// kernels are the inner loops. Every implementation gives the same bits.
 type kernels struct {
 	// dots writes the dot product of the query's codes with each row of codes;
 	// len(codes) = len(dst)·len(query), len(query) a multiple of codeStep.
@@ -15,10 +15,13 @@ type kernels struct {
 	// dot is the dot product of two vectors of the same length that is a
 	// multiple of lanes.
 	dot func(a, b []float32) float32
+	// sift writes a bit for each row of a sketch whose raised estimate is at
+	// least least, blockRows rows a mask.
+	sift func(masks []uint32, s *sketch, q *sketchQuery, least float32)
 }
 
 // portable are the kernels in Go.
-func portable() kernels { return kernels{dots: dotsGo, dot: dotGo} }
+func portable() kernels { return kernels{dots: dotsGo, dot: dotGo, sift: siftGo} }
 
 // cosine returns the dot product of unit vectors, within -1..1.
 func (k *kernels) cosine(a, b []float32) float32 {
@@ -63,4 +66,26 @@ func dotGo(a, b []float32) float32 {
 		eight[i] += eight[i+4]
 	}
 	return (eight[0] + eight[2]) + (eight[1] + eight[3])
+}
+
+func siftGo(masks []uint32, s *sketch, q *sketchQuery, least float32) {
+	pairs := len(q.table) / 32
+	for block := range masks {
+		var sums [blockRows]uint16
+		for pair := range pairs {
+			low, high := q.table[32*pair:][:16], q.table[32*pair+16:][:16]
+			for i, b := range s.bits[(block*pairs+pair)*blockRows:][:blockRows] {
+				sums[i/2+i%2*16] += uint16(low[b&15]) + uint16(high[b>>4])
+			}
+		}
+		factors, slacks := s.factors[block*blockRows:], s.slacks[block*blockRows:]
+		var mask uint32
+		for row, sum := range sums {
+			estimate := float32(float32(float32(sum)*q.step) + q.shift)
+			if float32(estimate*factors[row])+slacks[row] >= least {
+				mask |= 1 << row
+			}
+		}
+		masks[block] = mask
+	}
 }

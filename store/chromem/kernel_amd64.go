@@ -7,7 +7,7 @@ import "golang.org/x/sys/cpu"
 // fastest returns the best kernels this machine can run.
 func fastest() kernels {
 	if cpu.X86.HasAVX2 {
-		return kernels{dots: dots256, dot: dot256}
+		return kernels{dots: dots256, dot: dot256, sift: sift256}
 	}
 	return portable()
 }
@@ -28,6 +28,16 @@ func dot256(a, b []float32) float32 {
 	return dotAVX2(&a[0], &b[0], len(a))
 }
 
+func sift256(masks []uint32, s *sketch, q *sketchQuery, least float32) {
+	if len(masks) == 0 {
+		return
+	}
+	rows, pairs := len(masks)*blockRows, len(q.table)/32
+	_, _, _ = s.bits[rows*pairs-1], s.factors[rows-1], s.slacks[rows-1]
+	numbers := [3]float32{q.step, q.shift, least}
+	siftAVX2(&masks[0], &s.bits[0], &q.table[0], &s.factors[0], &s.slacks[0], &numbers, len(masks), pairs)
+}
+
 // dotsAVX2 wants stride to be a multiple of 32, and more than 0.
 //
 //go:noescape
@@ -37,3 +47,8 @@ func dotsAVX2(dst *int32, codes *int8, query *int16, rows, stride int)
 //
 //go:noescape
 func dotAVX2(a, b *float32, n int) float32
+
+// siftAVX2 wants pairs to be even, and more than 0.
+//
+//go:noescape
+func siftAVX2(masks *uint32, bits, table *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs int)

@@ -154,3 +154,96 @@ reduce:
 	VZEROUPPER
 	MOVSS        X0, ret+24(FP)
 	RET
+
+// eight turns sums of eight rows into their part of the mask.
+#define EIGHT(SUMS, AT, TO) \
+	VCVTDQ2PS SUMS, SUMS;            \
+	VMULPS    Y12, SUMS, SUMS;       \
+	VADDPS    Y13, SUMS, SUMS;       \
+	VMULPS    AT(R8), SUMS, SUMS;    \
+	VADDPS    AT(R9), SUMS, SUMS;    \
+	VCMPPS    $13, Y14, SUMS, SUMS;  \
+	VMOVMSKPS SUMS, TO
+
+// func siftAVX2(masks *uint32, bits, table *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs int)
+//
+// A shuffle looks up the half bytes of 32 rows at once (André, Kermarrec and
+// Le Scouarnec, Fast Scan). The sums of four groups fit a byte; 16-bit lanes
+// then add up even and odd bytes together in Y0, odd ones alone in Y1.
+TEXT ·siftAVX2(SB), NOSPLIT, $0-64
+	MOVQ         masks+0(FP), DI
+	MOVQ         bits+8(FP), SI
+	MOVQ         table+16(FP), DX
+	MOVQ         factors+24(FP), R8
+	MOVQ         slacks+32(FP), R9
+	MOVQ         numbers+40(FP), R11
+	MOVQ         blocks+48(FP), CX
+	MOVQ         pairs+56(FP), R10
+	VBROADCASTSS (R11), Y12
+	VBROADCASTSS 4(R11), Y13
+	VBROADCASTSS 8(R11), Y14
+	MOVL         $0x0f0f0f0f, AX
+	VMOVD        AX, X15
+	VPBROADCASTD X15, Y15
+
+block:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	MOVQ  DX, R12
+	MOVQ  R10, R13
+
+pair:
+	PREFETCHT0     4096(SI)
+	VMOVDQU        (SI), Y2
+	VMOVDQU        32(SI), Y3
+	VPSRLW         $4, Y2, Y4
+	VPSRLW         $4, Y3, Y5
+	VPAND          Y15, Y2, Y2
+	VPAND          Y15, Y3, Y3
+	VPAND          Y15, Y4, Y4
+	VPAND          Y15, Y5, Y5
+	VBROADCASTI128 (R12), Y6
+	VBROADCASTI128 16(R12), Y7
+	VBROADCASTI128 32(R12), Y8
+	VBROADCASTI128 48(R12), Y9
+	VPSHUFB        Y2, Y6, Y6
+	VPSHUFB        Y4, Y7, Y7
+	VPSHUFB        Y3, Y8, Y8
+	VPSHUFB        Y5, Y9, Y9
+	VPADDB         Y6, Y7, Y6
+	VPADDB         Y8, Y9, Y8
+	VPADDB         Y6, Y8, Y6
+	VPADDW         Y6, Y0, Y0
+	VPSRLW         $8, Y6, Y6
+	VPADDW         Y6, Y1, Y1
+	ADDQ           $64, SI
+	ADDQ           $64, R12
+	SUBQ           $2, R13
+	JNZ            pair
+
+	VPSLLW       $8, Y1, Y2
+	VPSUBW       Y2, Y0, Y0
+	VPMOVZXWD    X0, Y2
+	VEXTRACTI128 $1, Y0, X0
+	VPMOVZXWD    X0, Y3
+	VPMOVZXWD    X1, Y4
+	VEXTRACTI128 $1, Y1, X1
+	VPMOVZXWD    X1, Y5
+	EIGHT(Y2, 0, AX)
+	EIGHT(Y3, 32, BX)
+	SHLL         $8, BX
+	ORL          BX, AX
+	EIGHT(Y4, 64, BX)
+	SHLL         $16, BX
+	ORL          BX, AX
+	EIGHT(Y5, 96, BX)
+	SHLL         $24, BX
+	ORL          BX, AX
+	MOVL         AX, (DI)
+	ADDQ         $4, DI
+	ADDQ         $128, R8
+	ADDQ         $128, R9
+	DECQ         CX
+	JNZ          block
+	VZEROUPPER
+	RET

@@ -3,6 +3,7 @@ package chromem
 import (
 	"cmp"
 	"context"
+	"math/bits"
 	"slices"
 )
 
@@ -21,6 +22,7 @@ type scan struct {
 	candidates []candidate
 	prune      int
 	dots       [maxRows]int32
+	masks      [maxRows / blockRows]uint32
 }
 
 // candidate is a row whose cosine is within low..high.
@@ -48,8 +50,13 @@ func (c *scan) run(ctx context.Context, worker, n int) {
 	}
 }
 
-func (c *scan) segment(i int) {
+func (c *scan) segment(p place) {
+	i := p.segment
 	v := &c.snapshot.views[i]
+	if c.sketched && v.sketch != nil && c.floor.full() {
+		c.sifted(p, v)
+		return
+	}
 	if c.among != nil {
 		rows := c.among.segment(i)
 		if rows.count()*sparseShare < v.n {
@@ -72,6 +79,19 @@ func (c *scan) whole(i int, v *view) {
 			continue
 		}
 		floor = c.consider(i, v, row, dot)
+	}
+}
+
+// sifted reads the sketch of a segment, and the codes of the rows that may be
+// among the best by it.
+func (c *scan) sifted(p place, v *view) {
+	c.kernels.sift(c.masks[:], v.sketch, &c.sketch, c.lowest()-p.base)
+	for block, mask := range c.masks {
+		for ; mask != 0; mask &= mask - 1 {
+			row := block*blockRows + bits.TrailingZeros32(mask)
+			c.kernels.dots(c.dots[:1], v.codes[row*v.stride:][:v.stride], c.codes.codes)
+			c.consider(p.segment, v, row, c.dots[0])
+		}
 	}
 }
 

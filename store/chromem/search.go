@@ -26,11 +26,19 @@ type search struct {
 	k        int
 	allow    func(id string) bool // nil for all
 	among    rowSet               // nil for all
-	order    []int                // segments to scan, in this order
+	sketched bool                 // sketches may be used
+	sketch   sketchQuery          // if they may
+	order    []place              // segments to scan, in this order
+}
+
+// place is a segment that is to be scanned.
+type place struct {
+	segment int
+	base    float32 // cosine with the centre of its sketch, if that is used
 }
 
 // search returns the best rows of a snapshot.
-func (x *Index) search(ctx context.Context, s *snapshot, unit []float32, q store.VectorQuery) ([]store.VectorHit, error) {
+func (x *Index) search(ctx context.Context, c *collection, s *snapshot, unit []float32, q store.VectorQuery) ([]store.VectorHit, error) {
 	job := &search{snapshot: s, kernels: x.kernels, unit: unit, k: min(q.K, s.live), allow: q.Allow}
 	if q.Among != nil {
 		job.among = newRowSet(s, q.Among)
@@ -40,6 +48,10 @@ func (x *Index) search(ctx context.Context, s *snapshot, unit []float32, q store
 		return nil, ctx.Err()
 	}
 	job.codes.encode(unit)
+	if s.live > c.exactUpTo && c.dim >= minSketchDim && !q.Exact && q.Among == nil && q.Allow == nil {
+		job.sketched = true
+		job.sketch.encode(c.rotation, unit)
+	}
 	job.plan()
 	scans := x.scans(job)
 	defer func() {
@@ -60,13 +72,26 @@ func (x *Index) search(ctx context.Context, s *snapshot, unit []float32, q store
 	return job.rescore(scans), nil
 }
 
-// plan chooses the segments to scan.
+// plan chooses the segments to scan. Those without a sketch come first, then
+// those whose centre is the nearest: what they hold lets most of the others'
+// rows be passed over.
 func (j *search) plan() {
-	j.order = make([]int, 0, len(j.snapshot.views))
-	for i, v := range j.snapshot.views {
-		if v.segment != nil && (j.among == nil || j.among.segment(i).count() > 0) {
-			j.order = append(j.order, i)
+	j.order = make([]place, 0, len(j.snapshot.views))
+	for i := range j.snapshot.views {
+		v := &j.snapshot.views[i]
+		if v.segment == nil || j.among != nil && j.among.segment(i).count() == 0 {
+			continue
 		}
+		p := place{segment: i, base: float32(math.Inf(1))}
+		if j.sketched && v.sketch != nil {
+			p.base = j.kernels.cosine(j.unit, v.sketch.centre)
+		}
+		j.order = append(j.order, p)
+	}
+	if j.sketched {
+		slices.SortFunc(j.order, func(a, b place) int {
+			return cmp.Or(cmp.Compare(b.base, a.base), cmp.Compare(a.segment, b.segment))
+		})
 	}
 }
 

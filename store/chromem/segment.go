@@ -48,10 +48,15 @@ func newSegment(rows, dim int) *segment {
 	}
 }
 
-// segmentBytes is the memory of a segment, without the bytes of the ids.
+// segmentBytes is the memory of a segment, without the bytes of the ids, and
+// with the sketch that it may get.
 func segmentBytes(rows, dim int) int64 {
 	const perRow = int(unsafe.Sizeof("")) + 4 + 4
-	return int64(rows) * int64(4*dim+strideOf(dim)+perRow)
+	n := int64(rows) * int64(4*dim+strideOf(dim)+perRow)
+	if rows == maxRows && dim >= minSketchDim {
+		n += sketchBytes(dim)
+	}
+	return n
 }
 
 func (s *segment) rows() int { return len(s.ids) }

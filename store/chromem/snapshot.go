@@ -17,6 +17,7 @@ type view struct {
 	n        int    // rows in use; those after it are the writer's
 	dead     bitmap // removed rows; nil for none
 	deadRows int
+	sketch   *sketch // nil before there is one: then the codes are scanned
 }
 
 // bitmap marks the rows of a segment.
