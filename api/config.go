@@ -34,6 +34,9 @@ type Config struct {
 	Page fs.FS
 	// Ready tells how far the search indexes are loaded; nil: always ready.
 	Ready func() Readiness
+	// Quarantined returns why a knowledge base, given by its id, is not
+	// searched (*ingest.QuarantineError), nil if it is; nil: all are.
+	Quarantined func(kbID string) error
 	// Hosts are names the server may be addressed by beside localhost and IP
 	// addresses; a request for another is refused, which is what keeps a web
 	// page from reaching a local server by DNS rebinding. "*" allows all.
@@ -122,6 +125,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Ready == nil {
 		c.Ready = func() Readiness { return Readiness{Ready: true} }
+	}
+	if c.Quarantined == nil {
+		c.Quarantined = func(string) error { return nil }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

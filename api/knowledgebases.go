@@ -38,6 +38,20 @@ type knowledgeBaseAnswer struct {
 	ChunkCount    int                     `json:"chunk_count"`
 	CreatedAt     time.Time               `json:"created_at"`
 	UpdatedAt     time.Time               `json:"updated_at"`
+	// State is "ready", "loading" while the indexes are built, or
+	// "quarantined", with the reason in Error.
+	State string `json:"state"`
+	Error string `json:"error,omitempty"`
+}
+
+func (s *Server) knowledgeBaseOf(kb store.KnowledgeBase) knowledgeBaseAnswer {
+	out := knowledgeBaseOf(kb)
+	if err := s.cfg.Quarantined(kb.ID); err != nil {
+		out.State, out.Error = "quarantined", err.Error()
+	} else if !s.cfg.Ready().Ready {
+		out.State = "loading"
+	}
+	return out
 }
 
 func knowledgeBaseOf(kb store.KnowledgeBase) knowledgeBaseAnswer {
@@ -52,6 +66,7 @@ func knowledgeBaseOf(kb store.KnowledgeBase) knowledgeBaseAnswer {
 		ChunkCount:    kb.ChunkCount,
 		CreatedAt:     kb.CreatedAt.UTC(),
 		UpdatedAt:     kb.UpdatedAt.UTC(),
+		State:         "ready",
 	}
 }
 
@@ -73,7 +88,7 @@ func (s *Server) createKnowledgeBase(c echo.Context) error {
 		if errors.Is(err, store.ErrConflict) {
 			return 0, nil, taken(in.Name, err)
 		}
-		return http.StatusCreated, knowledgeBaseOf(made), err
+		return http.StatusCreated, s.knowledgeBaseOf(made), err
 	})
 }
 
@@ -86,7 +101,7 @@ func (s *Server) listKnowledgeBases(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, listOf(rows, page, func(kb store.KnowledgeBase) string { return kb.ID }, knowledgeBaseOf))
+	return reply(c, http.StatusOK, listOf(rows, page, func(kb store.KnowledgeBase) string { return kb.ID }, s.knowledgeBaseOf))
 }
 
 func (s *Server) getKnowledgeBase(c echo.Context) error {
@@ -94,7 +109,7 @@ func (s *Server) getKnowledgeBase(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, knowledgeBaseOf(kb))
+	return reply(c, http.StatusOK, s.knowledgeBaseOf(kb))
 }
 
 func (s *Server) updateKnowledgeBase(c echo.Context) error {
@@ -117,7 +132,7 @@ func (s *Server) updateKnowledgeBase(c echo.Context) error {
 	case err != nil:
 		return err
 	}
-	return reply(c, http.StatusOK, knowledgeBaseOf(kb))
+	return reply(c, http.StatusOK, s.knowledgeBaseOf(kb))
 }
 
 func (s *Server) deleteKnowledgeBase(c echo.Context) error {

@@ -9,7 +9,7 @@ func TestKnowledgeBaseLife(t *testing.T) {
 	h := newHarness(t)
 	const made = `{"id":"kb_1","name":"Filings 2022","description":"d","embedder":"test/embedder",
 		"chunking":{"size":200,"overlap":20},"retrieval":{"top_k":0,"score_threshold":0},
-		"document_count":0,"chunk_count":0,"created_at":"2026-03-04T05:06:07Z","updated_at":"2026-03-04T05:06:07Z"}`
+		"document_count":0,"chunk_count":0,"created_at":"2026-03-04T05:06:07Z","updated_at":"2026-03-04T05:06:07Z","state":"ready"}`
 	h.want(h.post("/api/v1/knowledge-bases", `{"name":"Filings 2022","description":"d","chunking":{"size":200,"overlap":20}}`), 201, made)
 	h.want(h.get("/api/v1/knowledge-bases/kb_1"), 200, made)
 	h.want(h.get("/api/v1/knowledge-bases/Filings%202022"), 200, made)

@@ -13,6 +13,7 @@ import (
 
 	"ragagent/agent"
 	"ragagent/agent/llm"
+	"ragagent/ingest"
 	"ragagent/store"
 )
 
@@ -61,6 +62,8 @@ const (
 	CodeNotReady         = "not_ready"
 	CodeDeadline         = "deadline_exceeded"
 	CodeStorageFull      = "storage_full"
+	CodeQuarantined      = "quarantined"
+	CodeDamaged          = "damaged"
 )
 
 // statusClientClosed is what logs and metrics show for a client that went away
@@ -122,10 +125,13 @@ func classify(err error) *Problem {
 		dimension *store.DimensionError
 		provider  *llm.Error
 		fromEcho  *echo.HTTPError
+		apart     *ingest.QuarantineError
 	)
 	switch {
 	case errors.As(err, &fromEcho):
 		return echoProblem(fromEcho)
+	case errors.As(err, &apart):
+		return newProblem(http.StatusServiceUnavailable, CodeQuarantined, "%v", err)
 	case errors.Is(err, context.Canceled):
 		return newProblem(statusClientClosed, CodeCancelled, "the request was cancelled")
 	case errors.As(err, &provider):
@@ -136,7 +142,9 @@ func classify(err error) *Problem {
 		return newProblem(http.StatusGatewayTimeout, CodeDeadline, "the answer took longer than the server allows")
 	case errors.As(err, &tooLong):
 		return newProblem(http.StatusRequestEntityTooLarge, CodeTooLarge, "the request's body is larger than %d bytes", tooLong.Limit)
-	case errors.Is(err, store.ErrTooLarge), errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, store.ErrDamaged):
+		return newProblem(http.StatusInternalServerError, CodeDamaged, "what is stored is damaged: run 'ragagent verify' and restore a backup")
+	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull), noSpace(err):
 		return newProblem(http.StatusInsufficientStorage, CodeStorageFull, "no room left for it: delete something first (%v)", err)
 	case errors.As(err, &dimension):
 		return newProblem(http.StatusInternalServerError, CodeInternal, internalDetail)
@@ -150,6 +158,12 @@ func classify(err error) *Problem {
 		return unavailable(CodeOverloaded, time.Second, "%v", err)
 	}
 	return newProblem(http.StatusInternalServerError, CodeInternal, internalDetail)
+}
+
+// noSpace tells a disk without room, in whichever way it shows itself: full, a
+// quota, or a limit of the size of files.
+func noSpace(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 const internalDetail = "something went wrong inside the server; its log says what, under this answer's X-Request-Id"

@@ -27,6 +27,9 @@ func (s *Server) scopeOf(ctx context.Context, names []string) ([]store.Knowledge
 		if err != nil {
 			return nil, err
 		}
+		if err := s.cfg.Quarantined(kb.ID); err != nil {
+			return nil, err
+		}
 		if !seen[kb.ID] {
 			seen[kb.ID] = true
 			found = append(found, kb)

@@ -96,6 +96,7 @@ func (s *Service) DeleteKnowledgeBase(ctx context.Context, idOrName string) erro
 		return err
 	}
 	s.interrupt(func(r running) bool { return r.kb == kb.ID }, errDeleted)
+	s.release(kb.ID)
 	// The truth has changed: the index follows even if the caller goes away.
 	if err := s.cfg.Indexer.Drop(context.WithoutCancel(ctx), kb.ID); err != nil {
 		return fmt.Errorf("drop the index of %q: %w", kb.Name, err)

@@ -49,8 +49,9 @@ type Service struct {
 	stop    context.CancelFunc
 	workers sync.WaitGroup
 
-	mu      sync.Mutex
-	running map[string]running // by job id
+	mu          sync.Mutex
+	running     map[string]running          // by job id
+	quarantined map[string]*QuarantineError // by knowledge base id
 }
 
 // running is a job that a worker of this process is at.
@@ -94,15 +95,18 @@ func New(cfg Config) (*Service, error) {
 		order:   keyed{locks: map[string]*keyLock{}},
 		wake:    make(chan struct{}, 1),
 		running: map[string]running{},
+
+		quarantined: map[string]*QuarantineError{},
 	}, nil
 }
 
 // Load fills the search indexes from the truth. It is called once, before
 // Start and before questions are answered; progress, if not nil, is told of
-// each knowledge base that is done.
+// each knowledge base that is done. One that is damaged is quarantined, see
+// Quarantined, and does not keep the others from being loaded.
 func (s *Service) Load(ctx context.Context, progress func(kb store.KnowledgeBase)) error {
 	return s.eachKnowledgeBase(ctx, func(kb store.KnowledgeBase) error {
-		if err := s.cfg.Indexer.Load(ctx, kb, s.cfg.Records.VisibleChunks(ctx, kb.ID, "")); err != nil {
+		if err := s.load(ctx, kb); err != nil {
 			return fmt.Errorf("load knowledge base %q: %w", kb.Name, err)
 		}
 		if progress != nil {

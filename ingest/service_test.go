@@ -49,7 +49,7 @@ func build(t *testing.T, dir string, change func(*ingest.Config)) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{records: records, blobs: blobs, parser: &parser{}, embed: &embedder{}, index: &index{docs: map[string][]string{}}}
+	h := &house{records: records, blobs: blobs, parser: &parser{}, embed: &embedder{}, index: newIndex()}
 	cfg := ingest.Config{Records: records, Blobs: blobs, Indexer: h.index, Parser: h.parser, Embedder: h.embed, Workers: 2, Batch: 4}
 	if change != nil {
 		change(&cfg)
@@ -194,22 +194,32 @@ func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 type index struct {
 	mu     sync.Mutex
 	docs   map[string][]string
-	before func() // called before a document with chunks is put in; may be nil
+	kbs    map[string]string // of each document
+	before func()            // called before a document with chunks is put in; may be nil
 }
 
-func (x *index) Load(_ context.Context, _ store.KnowledgeBase, chunks iter.Seq2[store.Chunk, error]) error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+func newIndex() *index { return &index{docs: map[string][]string{}, kbs: map[string]string{}} }
+
+func (x *index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Seq2[store.Chunk, error]) error {
+	docs := map[string][]string{}
 	for c, err := range chunks {
 		if err != nil {
 			return err
 		}
-		x.docs[c.DocumentID] = append(x.docs[c.DocumentID], c.ID)
+		docs[c.DocumentID] = append(docs[c.DocumentID], c.ID)
+	}
+	if err := x.Drop(ctx, kb.ID); err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for doc, ids := range docs {
+		x.docs[doc], x.kbs[doc] = ids, kb.ID
 	}
 	return nil
 }
 
-func (x *index) Replace(_ context.Context, _ store.KnowledgeBase, doc string, chunks iter.Seq2[store.Chunk, error]) error {
+func (x *index) Replace(_ context.Context, kb store.KnowledgeBase, doc string, chunks iter.Seq2[store.Chunk, error]) error {
 	var ids []string
 	for c, err := range chunks {
 		if err != nil {
@@ -226,27 +236,35 @@ func (x *index) Replace(_ context.Context, _ store.KnowledgeBase, doc string, ch
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if delete(x.docs, doc); len(ids) > 0 {
-		x.docs[doc] = ids
+		x.docs[doc], x.kbs[doc] = ids, kb.ID
 	}
 	return nil
 }
 
-func (x *index) Drop(context.Context, string) error {
+func (x *index) Drop(_ context.Context, kb string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.docs = map[string][]string{}
+	for doc, in := range x.kbs {
+		if in == kb {
+			delete(x.docs, doc)
+		}
+	}
 	return nil
 }
 
-func (x *index) Contents(context.Context, string) (words, vectors []string, err error) {
+func (x *index) Contents(_ context.Context, kb string) (words, vectors []string, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	for _, ids := range x.docs {
-		words = append(words, ids...)
+	for doc, ids := range x.docs {
+		if x.kbs[doc] == kb {
+			words = append(words, ids...)
+		}
 	}
 	slices.Sort(words)
 	return words, slices.Clone(words), nil
 }
+
+func (x *index) Cosine(context.Context, string, store.Chunk) (float64, error) { return 1, nil }
 
 // long is a text of n paragraphs, each big enough to be a chunk of its own.
 func long(n int) string {

@@ -15,7 +15,8 @@ import (
 // Submit accepts an upload: when it returns without an error, the bytes and the
 // job are on the disk and the work will be done, whatever happens to the
 // process. The same bytes twice in one knowledge base are one document.
-// store.ErrNotFound, store.ErrInvalid with the field, store.ErrTooLarge.
+// store.ErrNotFound, store.ErrInvalid with the field, store.ErrTooLarge,
+// store.ErrFull, *QuarantineError.
 func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submitted, error) {
 	name, err := cleanName(up.Name)
 	if err != nil {
@@ -26,6 +27,9 @@ func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submi
 	}
 	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
 	if err != nil {
+		return Submitted{}, err
+	}
+	if err := s.Quarantined(kb.ID); err != nil {
 		return Submitted{}, err
 	}
 	staged, err := s.cfg.Blobs.Stage(ctx, up.Body, s.cfg.MaxFileBytes)
@@ -100,6 +104,7 @@ func (s *Service) DeleteDocument(ctx context.Context, idOrName, id string) error
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("remove %q from the index: %w", doc.Name, err)
 	}
+	s.reload(context.WithoutCancel(ctx), kb)
 	return nil
 }
 

@@ -27,6 +27,10 @@ var (
 	ErrInUse = errors.New("in use")
 	// ErrTooLarge says that a configured ceiling would be passed.
 	ErrTooLarge = errors.New("too large")
+	// ErrFull says that the disk has no room; what was there is untouched.
+	ErrFull = errors.New("the disk is full")
+	// ErrDamaged says that what is stored is not what was written.
+	ErrDamaged = errors.New("damaged")
 )
 
 // FieldError is an ErrInvalid that names the field and what to do about it.

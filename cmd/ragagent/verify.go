@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+
+	"ragagent/ingest"
 )
 
 type verifyCmd struct {
@@ -26,19 +29,28 @@ func (c *verifyCmd) Run(e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		if err := json.NewEncoder(e.stdout).Encode(report); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprintf(e.stdout, "%d knowledge bases, %d documents, %d chunks, %d vectors, %d blobs: %d problems\n",
-			report.KnowledgeBases, report.Documents, report.Chunks, report.Vectors, report.Blobs, len(report.Problems))
-		for _, p := range report.Problems {
-			fmt.Fprintf(e.stdout, "%s: %s\n", p.Where, p.Detail)
-		}
+	if err := printReport(e.stdout, report, c.JSON); err != nil {
+		return err
 	}
-	if len(report.Problems) > 0 {
+	if !report.Sound() {
 		return errSilent
+	}
+	return nil
+}
+
+// printReport writes what verify found: one line for each problem, with what
+// to do about it below.
+func printReport(w io.Writer, r ingest.Report, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(w).Encode(r)
+	}
+	fmt.Fprintf(w, "%d knowledge bases, %d documents, %d chunks, %d vectors, %d blobs: %d problems\n",
+		r.KnowledgeBases, r.Documents, r.Chunks, r.Vectors, r.Blobs, len(r.Problems)+r.More)
+	for _, p := range r.Problems {
+		fmt.Fprintf(w, "%s: %s\n    %s\n", plain(p.Where), plain(p.Detail), p.Action)
+	}
+	if r.More > 0 {
+		fmt.Fprintf(w, "and %d more\n", r.More)
 	}
 	return nil
 }

@@ -113,18 +113,19 @@ func (a *app) wireServer(cfg appConfig) error {
 		return err
 	}
 	a.server, err = api.New(api.Config{
-		Records:   a.records,
-		Blobs:     a.blobs,
-		Ingest:    a.service,
-		Retriever: a.retriever,
-		Agent:     answerer,
-		Tools:     a.tools,
-		Page:      web.FS(),
-		Ready:     a.readiness,
-		Hosts:     cfg.hosts,
-		Origins:   cfg.origins,
-		SpoolDir:  a.spool,
-		Log:       cfg.log,
+		Records:     a.records,
+		Blobs:       a.blobs,
+		Ingest:      a.service,
+		Retriever:   a.retriever,
+		Agent:       answerer,
+		Tools:       a.tools,
+		Page:        web.FS(),
+		Ready:       a.readiness,
+		Quarantined: a.service.Quarantined,
+		Hosts:       cfg.hosts,
+		Origins:     cfg.origins,
+		SpoolDir:    a.spool,
+		Log:         cfg.log,
 
 		MaxFileBytes: maxFileBytes,
 	})

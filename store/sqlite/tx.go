@@ -60,8 +60,17 @@ func translate(err error) error {
 		return fmt.Errorf("%w: %w", store.ErrNotFound, err)
 	case codes.SQLITE_CONSTRAINT_CHECK:
 		return fmt.Errorf("%w: %w", store.ErrInvalid, err)
+	}
+	switch e.Code() & 0xff { // extended codes say in their low byte what they are a kind of
 	case codes.SQLITE_FULL:
-		return fmt.Errorf("%w: the disk is full: %w", store.ErrTooLarge, err)
+		return fmt.Errorf("%w: %w", store.ErrFull, err)
+	case codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB:
+		return fmt.Errorf("%w: %w", store.ErrDamaged, err)
+	}
+	switch e.Code() {
+	case codes.SQLITE_IOERR_WRITE, codes.SQLITE_IOERR_SHMSIZE, codes.SQLITE_IOERR_FSYNC, codes.SQLITE_IOERR_TRUNCATE:
+		// A quota, a file size limit and some file systems show themselves so.
+		return fmt.Errorf("%w: %w", store.ErrFull, err)
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"iter"
 
 	"ragagent/store"
@@ -29,12 +30,12 @@ func (db *DB) VisibleChunks(ctx context.Context, kb, documentID string) iter.Seq
 		err := db.stream(ctx, "visible chunks of "+kb, query, args, func(rows *sql.Rows) error {
 			var c store.Chunk
 			var vector sql.RawBytes // decoded before the next row comes
-			if err := rows.Scan(append(chunkFields(&c), &vector)...); err != nil {
-				return err
+			err := rows.Scan(append(chunkFields(&c), &vector)...)
+			if err == nil {
+				c.Vector, err = decodeVector(vector)
 			}
-			var err error
-			if c.Vector, err = decodeVector(vector); err != nil {
-				return err
+			if err != nil {
+				return fmt.Errorf("chunk %s of document %s: %w: %w", c.ID, c.DocumentID, store.ErrDamaged, err)
 			}
 			if !yield(c, nil) {
 				return errStop
