@@ -10,7 +10,7 @@ import (
 type atom struct {
 	kind     parse.Kind
 	span     store.Span
-	tokens   int
+	weight   int // hundredths of a token
 	page     int
 	headings []string // path it stands under, itself included if a heading
 	inside   bool     // it goes on within the block of the atom before it
@@ -46,7 +46,7 @@ func (s *splitter) atoms() []atom {
 // atom makes an atom of a span, without the white space around it.
 func (s *splitter) atom(kind parse.Kind, span store.Span) atom {
 	span = trim(s.text.Body, span)
-	return atom{kind: kind, span: span, tokens: Tokens(s.text.Body[span.Start:span.End])}
+	return atom{kind: kind, span: span, weight: weigh(s.text.Body[span.Start:span.End])}
 }
 
 // inner makes an atom of a part of an atom.

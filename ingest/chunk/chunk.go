@@ -44,7 +44,7 @@ func Split(text parse.Text, settings store.Chunking) ([]Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := splitter{text: text, size: settings.Size, overlap: settings.Overlap}
+	s := splitter{text: text, size: settings.Size * one, overlap: settings.Overlap * one}
 	for _, run := range s.runs(s.atoms()) {
 		s.pack(run)
 	}
@@ -76,12 +76,12 @@ func check(c store.Chunking) (store.Chunking, error) {
 // splitter cuts one text.
 type splitter struct {
 	text    parse.Text
-	size    int
+	size    int // as weigh counts
 	overlap int
 	pieces  []Piece
 }
 
-// most is the tokens a piece may have: a little more than the size where that
+// most is what a piece may weigh: a little more than the size where that
 // spares a second, small piece.
 func (s *splitter) most() int { return s.size + s.size/4 }
 

@@ -12,7 +12,7 @@ import (
 func (s *splitter) pack(run []atom) {
 	total := 0
 	for _, a := range run {
-		total += a.tokens
+		total += a.weight
 	}
 	if total <= s.most() {
 		s.emit(run)
@@ -30,7 +30,8 @@ func (s *splitter) pack(run []atom) {
 type packer struct {
 	*splitter
 	cur    []atom
-	tokens int // in cur
+	again  int // atoms at the beginning of cur that the piece before has too
+	weight int // of cur, those not counted
 	left   int // of the run, cur included
 	target int // of the piece being filled
 }
@@ -47,16 +48,30 @@ func (p *packer) add(a atom) {
 	switch {
 	case p.fits(a):
 		p.take(a)
-	case a.tokens > p.most() || cuttable(a.kind) && 2*p.tokens < p.target && a.tokens > p.size/2:
-		for _, part := range p.cut(a) {
+	case a.weight > p.most() || cuttable(a.kind) && 2*p.weight < p.target && a.weight > p.size/2:
+		parts := p.cut(a)
+		for _, part := range parts {
+			p.left += part.weight // without the blanks between them, which a has
+		}
+		p.left -= a.weight
+		for _, part := range parts {
 			if !p.fits(part) {
-				p.flush(part.inside)
+				p.next(part, part.inside)
 			}
 			p.take(part)
 		}
 	default:
-		p.flush(false)
+		p.next(a, false)
 		p.take(a)
+	}
+}
+
+// next ends the piece being filled to make room for a. Headings that there is
+// no room for beside a become a piece of their own.
+func (p *packer) next(a atom, cut bool) {
+	p.flush(cut)
+	if p.weight > 0 && p.weight+a.weight > p.most() {
+		p.end(len(p.cur))
 	}
 }
 
@@ -64,21 +79,21 @@ func (p *packer) add(a atom) {
 // size, and brings the piece closer to its target.
 func (p *packer) fits(a atom) bool {
 	if len(p.cur) == 0 {
-		return a.tokens <= p.most()
+		return a.weight <= p.most()
 	}
-	after := p.tokens + a.tokens
+	after := p.weight + a.weight
 	if after == p.left { // the last of the run
 		return after <= p.most()
 	}
 	if onlyHeadings(p.cur) {
 		return after <= p.most()
 	}
-	return after <= p.size && after-p.target <= p.target-p.tokens
+	return after <= p.size && after-p.target <= p.target-p.weight
 }
 
 func (p *packer) take(a atom) {
 	p.cur = append(p.cur, a)
-	p.tokens += a.tokens
+	p.weight += a.weight
 }
 
 // flush ends the piece being filled. Headings at its end go to the next piece.
@@ -97,31 +112,29 @@ func (p *packer) flush(cut bool) {
 		again = p.repeated(p.cur)
 	}
 	p.end(n)
-	for _, a := range again {
-		p.left += a.tokens
-		p.take(a)
-	}
-	p.aim()
+	p.cur = append(p.cur, again...)
+	p.again = len(again)
 }
 
 // end makes a piece of the first n atoms and keeps the others.
 func (p *packer) end(n int) {
 	done, kept := p.cur[:n], p.cur[n:]
 	p.emit(done)
-	for _, a := range done {
-		p.left -= a.tokens
-		p.tokens -= a.tokens
+	for _, a := range done[min(n, p.again):] {
+		p.left -= a.weight
+		p.weight -= a.weight
 	}
+	p.again = 0
 	p.cur = append([]atom(nil), kept...)
 	p.aim()
 }
 
 // repeated returns the last sentences of a piece, as many as the overlap holds.
 func (p *packer) repeated(done []atom) []atom {
-	n, tokens := len(done), 0
-	for n > 1 && done[n-1].inside && tokens+done[n-1].tokens <= p.overlap {
+	n, weight := len(done), 0
+	for n > 1 && done[n-1].inside && weight+done[n-1].weight <= p.overlap {
 		n--
-		tokens += done[n].tokens
+		weight += done[n].weight
 	}
 	return append([]atom(nil), done[n:]...)
 }
@@ -162,7 +175,7 @@ func (p *packer) cut(a atom) []atom {
 
 // shatter cuts what has no sentences or lines of bearable length.
 func (p *packer) shatter(a atom) []atom {
-	if a.tokens <= p.size {
+	if a.weight <= p.size {
 		return []atom{a}
 	}
 	if a.kind != parse.Paragraph {
@@ -186,7 +199,7 @@ func (p *packer) shatter(a atom) []atom {
 
 // halve cuts an atom near its middle until the parts are small.
 func (p *packer) halve(a atom) []atom {
-	if a.tokens <= p.size || a.span.Len() < 2 {
+	if a.weight <= p.size || a.span.Len() < 2 {
 		return []atom{a}
 	}
 	at := middle(p.text.Body, a.span)

@@ -14,11 +14,11 @@ import (
 func (s *splitter) runs(atoms []atom) [][]atom {
 	var out [][]atom
 	var cur []atom
-	tokens := 0
+	weight := 0
 	close := func() {
 		if len(cur) > 0 {
 			out = append(out, cur)
-			cur, tokens = nil, 0
+			cur, weight = nil, 0
 		}
 	}
 	for i := 0; i < len(atoms); i++ {
@@ -35,11 +35,11 @@ func (s *splitter) runs(atoms []atom) [][]atom {
 				continue
 			}
 			a = rest[len(rest)-1]
-		case a.kind == parse.Heading && s.parts(cur, tokens, atoms[i:]):
+		case a.kind == parse.Heading && s.parts(cur, weight, atoms[i:]):
 			close()
 		}
 		cur = append(cur, a)
-		tokens += a.tokens
+		weight += a.weight
 	}
 	close()
 	return out
@@ -54,28 +54,28 @@ func onlyHeadings(atoms []atom) bool {
 	return true
 }
 
-// parts says that a run of so many tokens ends before the heading that next
+// parts says that a run of some weight ends before the heading that next
 // begins with. A run that is small takes the next section in, unless that
 // begins another top section; a section that is small joins the run before.
-func (s *splitter) parts(run []atom, tokens int, next []atom) bool {
+func (s *splitter) parts(run []atom, weight int, next []atom) bool {
 	substance := s.size / 4
-	if tokens < substance {
+	if weight < substance {
 		anotherTop := common(run[0].headings, next[0].headings) == 0 && len(run[0].headings) > 0
-		return anotherTop && 3*tokens >= substance
+		return anotherTop && 3*weight >= substance
 	}
-	section := sectionTokens(next)
+	section := sectionWeight(next)
 	sibling := common(run[len(run)-1].headings, next[0].headings) > 0
-	return !sibling || 2*section >= substance || tokens+section > s.size
+	return !sibling || 2*section >= substance || weight+section > s.size
 }
 
-// sectionTokens counts from a heading to the next.
-func sectionTokens(atoms []atom) int {
-	n := atoms[0].tokens
+// sectionWeight adds up from a heading to the next.
+func sectionWeight(atoms []atom) int {
+	n := atoms[0].weight
 	for _, a := range atoms[1:] {
 		if a.kind == parse.Heading {
 			break
 		}
-		n += a.tokens
+		n += a.weight
 	}
 	return n
 }
@@ -84,7 +84,7 @@ func sectionTokens(atoms []atom) int {
 // in. It then returns the rest of that sentence and, if there is more, what
 // follows it; else b alone.
 func (s *splitter) runsOn(a, b atom) ([]atom, bool) {
-	const maxRest = 80 // tokens of a sentence's rest
+	const maxRest = 80 * one // of a sentence's rest
 	if a.kind != parse.Paragraph || b.kind != parse.Paragraph || !s.open(a.span) || !s.goesOn(b.span) {
 		return []atom{b}, false
 	}
@@ -96,7 +96,7 @@ func (s *splitter) runsOn(a, b atom) ([]atom, bool) {
 		}
 	})
 	rest := s.inner(b, store.Span{Start: b.span.Start, End: end})
-	if rest.tokens > maxRest {
+	if rest.weight > maxRest {
 		return []atom{b}, false
 	}
 	more := s.inner(b, store.Span{Start: end, End: b.span.End})

@@ -25,7 +25,11 @@ const (
 // where the alphabet is not Latin), a number one for every three digits, a
 // mark of punctuation one, a CJK character three quarters, a blank between
 // words none.
-func Tokens(text string) int {
+func Tokens(text string) int { return ceil(weigh(text), one) }
+
+// weigh returns the tokens of text in hundredths, so that the weights of parts
+// add up to that of the whole.
+func weigh(text string) int {
 	hundredths := 0
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
@@ -47,7 +51,7 @@ func Tokens(text string) int {
 		}
 		i = end
 	}
-	return ceil(hundredths, one)
+	return hundredths
 }
 
 // runEnd returns where the run of characters that count together ends, the

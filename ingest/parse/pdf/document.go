@@ -16,6 +16,7 @@ type Document struct {
 	info   Info
 	pages  []pageNode
 	fonts  map[string]*font
+	glyphs []glyph // of the page before, to be written over
 }
 
 // maxPages bounds the pages that are read of one file.

@@ -12,7 +12,7 @@ import (
 func (d *Document) Page(n int) (page Page) {
 	node := d.pages[n-1]
 	page = Page{Number: n, Width: node.box[2] - node.box[0], Height: node.box[3] - node.box[1]}
-	m := &machine{doc: d}
+	m := &machine{doc: d, glyphs: d.glyphs[:0]}
 	problem := m.drawPage(node)
 	page.Images, page.Unmapped, page.Glyphs = m.images, m.unmapped, len(m.glyphs)
 	switch {
@@ -21,6 +21,7 @@ func (d *Document) Page(n int) (page Page) {
 	case m.cut:
 		page.Problem = "the page is too large"
 	}
+	d.glyphs = m.glyphs[:0]
 	page.Lines = layout(onPage(m.glyphs, node.box), node.box)
 	return page
 }

@@ -124,9 +124,11 @@ func (s *style) breaks(a, b Line, right map[int]float64) bool {
 	em := math.Max(a.Size, 1)
 	gap := (b.Y - a.Y) / em
 	room := (right[a.Column] - a.X1) / em // left free at the end of a
+	if a.Column != b.Column {
+		return !runsOn(a, b)
+	}
 	switch {
-	case a.Column != b.Column,
-		math.Abs(a.Size-b.Size) > 0.12*math.Max(a.Size, b.Size),
+	case math.Abs(a.Size-b.Size) > 0.12*math.Max(a.Size, b.Size),
 		a.Bold != b.Bold,
 		gap > 1.3*s.leading || gap < 0.3,
 		marker.MatchString(b.Text),
@@ -138,6 +140,14 @@ func (s *style) breaks(a, b Line, right map[int]float64) bool {
 		return true
 	}
 	return room > 5 && endsSentence(a.Text)
+}
+
+// runsOn says that a sentence goes on from the foot of a column to the head of
+// the next.
+func runsOn(a, b Line) bool {
+	first, _ := utf8.DecodeRuneInString(b.Text)
+	return b.Y < a.Y && a.Size == b.Size && a.Bold == b.Bold && !isRow(a) && !isRow(b) &&
+		!endsSentence(a.Text) && unicode.IsLower(first)
 }
 
 // marker is what an item of a list begins with.

@@ -13,7 +13,7 @@ type word struct {
 	text      string
 	bold      bool
 	n         int  // glyphs
-	spaced    bool // a blank was drawn right before it
+	blank     bool // it is a drawn blank
 	order     int  // place in the content stream
 }
 
@@ -30,7 +30,6 @@ func joinWords(glyphs []glyph) []word {
 	var words []word
 	var text strings.Builder
 	var cur word
-	spaced := false
 	flush := func() {
 		if cur.n > 0 {
 			cur.text = text.String()
@@ -43,15 +42,14 @@ func joinWords(glyphs []glyph) []word {
 	for _, g := range glyphs {
 		if g.blank {
 			flush()
-			spaced = true
+			words = append(words, word{x0: g.x, x1: g.x + g.w, y: g.y, size: g.size, blank: true, order: len(words)})
 			continue
 		}
 		if cur.n > 0 && !continues(cur, g) {
 			flush()
 		}
 		if cur.n == 0 {
-			cur = word{x0: g.x, y: g.y, size: g.size, bold: g.bold, spaced: spaced}
-			spaced = false
+			cur = word{x0: g.x, y: g.y, size: g.size, bold: g.bold}
 		}
 		text.WriteString(g.text)
 		cur.n++
@@ -132,22 +130,38 @@ func (r row) isRaised(base row) bool {
 	if r.size > 0.85*base.size || math.Abs(r.y-base.y) > 0.6*base.size {
 		return false
 	}
+	if len(r.words)*len(base.words) > maxRaised {
+		return false
+	}
 	for _, w := range r.words {
-		if !besideAny(w, base.words) {
+		if !w.touchesOne(base.words) {
 			return false
 		}
 	}
 	return true
 }
 
-func besideAny(w word, words []word) bool {
+// maxRaised bounds the pairs of words that isRaised compares.
+const maxRaised = 100_000
+
+// touchesOne says that w stands right beside one of words, and over none.
+func (w word) touchesOne(words []word) bool {
+	touches := false
 	for _, b := range words {
-		if w.x0 < b.x1+0.5*b.size && w.x1 > b.x0-0.5*b.size {
-			return true
+		if b.blank || w.blank {
+			touches = touches || w.blank
+			continue
 		}
+		if w.x0 < b.x1-0.3*w.size && w.x1 > b.x0+0.3*w.size {
+			return false
+		}
+		touches = touches || w.x0 < b.x1+0.6*b.size && w.x1 > b.x0-0.6*b.size
 	}
-	return false
+	return touches
 }
+
+// maxOverlaid bounds the words that are compared with those right before them.
+const maxOverlaid = 32
 
 // dropDoubles removes words that are drawn twice at the same place, as shadows
 // and poor man's bold are.
@@ -155,7 +169,7 @@ func dropDoubles(words []word) []word {
 	out := words[:0]
 	for _, w := range words {
 		double := false
-		for i := len(out) - 1; i >= 0 && out[i].x0 > w.x0-0.3*w.size; i-- {
+		for i := len(out) - 1; !w.blank && i >= max(0, len(out)-maxOverlaid) && out[i].x0 > w.x0-0.3*w.size; i-- {
 			if out[i].text == w.text && math.Abs(out[i].y-w.y) < 0.2*w.size && math.Abs(out[i].x1-w.x1) < 0.3*w.size {
 				double = true
 				break
@@ -171,24 +185,32 @@ func dropDoubles(words []word) []word {
 // line writes a row: words parted by one blank, cells by two. Words that
 // touch are one; ok is false for a row without text.
 func (r row) line(column int) (Line, bool) {
-	if len(r.words) == 0 {
-		return Line{}, false
-	}
 	var text strings.Builder
-	l := Line{X0: r.words[0].x0, Y: r.y, Cells: 1, Column: column}
+	l := Line{X0: math.Inf(1), Y: r.y, Cells: 1, Column: column}
 	sizes := map[float64]int{}
 	bold, n := 0, 0
-	for i, w := range r.words {
-		if i > 0 {
-			text.WriteString(l.gap(r.words[i-1], w))
+	var before word
+	spaced := false // a blank was drawn behind the word before
+	for _, w := range r.words {
+		if w.blank {
+			spaced = spaced || w.x0 > before.x1-0.25*w.size
+			continue
+		}
+		if n > 0 {
+			text.WriteString(l.gap(before, w, spaced))
 		}
 		text.WriteString(w.text)
+		before, spaced = w, false
+		l.X0 = math.Min(l.X0, w.x0)
 		l.X1 = math.Max(l.X1, w.x1)
 		sizes[math.Round(w.size*4)/4] += w.n
 		n += w.n
 		if w.bold {
 			bold += w.n
 		}
+	}
+	if n == 0 {
+		return Line{}, false
 	}
 	l.Text = text.String()
 	l.Bold = 10*bold >= 9*n
@@ -198,8 +220,8 @@ func (r row) line(column int) (Line, bool) {
 }
 
 // gap returns what stands between two neighbours, and counts cells.
-func (l *Line) gap(a, b word) string {
-	em := math.Max(math.Min(a.size, b.size), 1)
+func (l *Line) gap(a, b word, spaced bool) string {
+	em := math.Max(math.Max(a.size, b.size), 1)
 	gap := (b.x0 - a.x1) / em
 	switch {
 	case sticks(a.text, b.text) && gap < 4*cellGap:
@@ -207,7 +229,7 @@ func (l *Line) gap(a, b word) string {
 	case gap > cellGap || gap > wordGap && isCurrency(b.text) && endsNumber(a.text):
 		l.Cells++
 		return "  "
-	case gap > wordGap || b.spaced && gap > -overlap:
+	case gap > wordGap || spaced && gap > -overlap:
 		return " "
 	}
 	return ""
