@@ -18,6 +18,13 @@ type Records interface {
 	store.Documents
 	store.Chunks
 	store.Jobs
+	// ReferencedBlobs yields the hash of every blob that a document refers to,
+	// each once, ascending.
+	ReferencedBlobs(ctx context.Context) iter.Seq2[string, error]
+	// DroppedBlobs lists the hashes that documents have ceased to refer to
+	// since ForgetDropped; they may be in use again.
+	DroppedBlobs(ctx context.Context) ([]string, error)
+	ForgetDropped(ctx context.Context) error
 }
 
 // Embedder turns texts into vectors: one per text, same order, L2 norm 1, nil

@@ -41,6 +41,8 @@ type Service struct {
 	// reference is dropped and the blob with it: a delete can never take the
 	// bytes of an upload that has just been accepted.
 	blobs sync.Mutex
+	holds int                 // of HoldBlobs
+	held  map[string]struct{} // blobs to be dropped when there is no hold
 	// order keeps the changes of one document in the search indexes in the
 	// order of the truth.
 	order keyed

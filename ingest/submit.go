@@ -123,9 +123,16 @@ func (s *Service) forget(ctx context.Context, kb, id string) (store.Document, er
 }
 
 // dropBlob deletes a blob that nothing refers to. The caller holds s.blobs. A
-// failure leaves an orphan, which verify reports, and no harm.
+// failure leaves an orphan, which the next start removes, and no harm.
 func (s *Service) dropBlob(ctx context.Context, hash string) {
 	if hash == "" {
+		return
+	}
+	if s.holds > 0 {
+		if s.held == nil {
+			s.held = map[string]struct{}{}
+		}
+		s.held[hash] = struct{}{}
 		return
 	}
 	used, err := s.cfg.Records.BlobInUse(ctx, hash)

@@ -119,3 +119,23 @@ func replaceFile(path string, content []byte) error {
 	}
 	return os.Rename(next, path)
 }
+
+// Abandoned says that the process which had the folder last did not let go of
+// it, as one that was killed. It is asked before Lock.
+func Abandoned(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, infoName))
+	return err == nil
+}
+
+// IsLock says whether a name in a data folder is that of a file of this package.
+func IsLock(name string) bool {
+	return name == lockName || name == infoName || name == infoName+".new"
+}
+
+// Remove removes a folder that holds nothing but an unused lock.
+func Remove(dir string) error {
+	if err := os.Remove(filepath.Join(dir, lockName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return os.Remove(dir)
+}

@@ -1,0 +1,111 @@
+package ingest_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// keep puts content among the blobs that no document refers to.
+func (h *house) keep(t *testing.T, content string) string {
+	t.Helper()
+	staged, err := h.blobs.Stage(t.Context(), strings.NewReader(content), 1<<20)
+	if err == nil {
+		err = staged.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return staged.SHA256()
+}
+
+func (h *house) listed(t *testing.T) []string {
+	t.Helper()
+	var all []string
+	for hash, err := range h.blobs.List(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, hash)
+	}
+	return all
+}
+
+func (h *house) has(t *testing.T, hash string) bool { return slices.Contains(h.listed(t), hash) }
+
+func TestRecoverRemovesOneOrphanAfterAKill(t *testing.T) {
+	h := build(t, t.TempDir(), nil)
+	h.start(t)
+	h.end(t, h.submit(t, "a.txt", "A text.").Job.ID)
+	orphan := h.keep(t, "stored, and then the process was killed")
+	for _, killed := range []bool{false, true} {
+		if err := h.Recover(t.Context(), killed); err != nil {
+			t.Fatal(err)
+		}
+		if h.has(t, orphan) == killed {
+			t.Errorf("killed %t: the orphan is there: %t", killed, !killed)
+		}
+	}
+	h.verify(t)
+	first, second := h.keep(t, "one"), h.keep(t, "two")
+	if err := h.Recover(t.Context(), true); err != nil {
+		t.Fatal(err)
+	}
+	if !h.has(t, first) || !h.has(t, second) {
+		t.Error("blobs that no kill can have left were removed")
+	}
+}
+
+// TestRecoverFinishesDeletions: the records forgot a document, the process
+// ended before its blobs were gone.
+func TestRecoverFinishesDeletions(t *testing.T) {
+	h := build(t, t.TempDir(), nil)
+	h.start(t)
+	gone := h.submit(t, "gone.txt", "A text that goes.")
+	h.end(t, gone.Job.ID)
+	h.end(t, h.submit(t, "stays.txt", "A text that stays.").Job.ID)
+	if _, err := h.records.DeleteDocument(t.Context(), "", gone.Document.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Recover(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	// The text of this parser is the original: one blob for each document.
+	if all := h.listed(t); len(all) != 1 || all[0] == gone.Document.SHA256 {
+		t.Errorf("blobs: %v", all)
+	}
+}
+
+// TestHoldBlobs: what is deleted during a hold goes when the last one ends.
+func TestHoldBlobs(t *testing.T) {
+	h := build(t, t.TempDir(), nil)
+	h.start(t)
+	s := h.submit(t, "a.txt", "Held for a while.")
+	h.end(t, s.Job.ID)
+	first, second := h.HoldBlobs(), h.HoldBlobs()
+	if err := h.DeleteDocument(t.Context(), "kb", s.Document.ID); err != nil {
+		t.Fatal(err)
+	}
+	first()
+	first() // once more does nothing
+	if !h.has(t, s.Document.SHA256) {
+		t.Error("the blob went during a hold")
+	}
+	second()
+	if all := h.listed(t); len(all) != 0 {
+		t.Errorf("left behind: %v", all)
+	}
+	again := h.submit(t, "a.txt", "Held for a while.")
+	h.end(t, again.Job.ID)
+	release := h.HoldBlobs()
+	if err := h.DeleteDocument(t.Context(), "kb", again.Document.ID); err != nil {
+		t.Fatal(err)
+	}
+	back := h.submit(t, "a.txt", "Held for a while.") // before the hold ends
+	release()
+	h.end(t, back.Job.ID)
+	if !h.has(t, back.Document.SHA256) {
+		t.Error("the end of a hold took a blob that is in use again")
+	}
+	h.verify(t)
+}
