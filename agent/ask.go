@@ -52,6 +52,7 @@ func (r *run) askOnce(ctx context.Context, s *stepRecord) (Turn, error) {
 		turn.Usage = &u
 	}
 	r.usage.Add(*turn.Usage)
+	r.confidence = turn.Confidence
 	s.usage.Add(*turn.Usage)
 	return turn, err
 }

@@ -26,6 +26,7 @@ func (r *run) finish(ctx context.Context, end ending) Result {
 		Error:          end.note,
 		LimitReached:   end.limit,
 		Usage:          r.usage,
+		Confidence:     r.confidence,
 		ConversationID: r.conversation.ID,
 		MessageID:      r.messageID,
 		RunID:          r.id,

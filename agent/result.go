@@ -32,6 +32,9 @@ type Result struct {
 	RunID          string           `json:"run_id"`
 	Degraded       []string         `json:"degraded"`
 	LimitReached   bool             `json:"max_iterations_reached,omitempty"`
+	// Confidence of the model in its last reply, on its own scale; nil where
+	// the model does not say.
+	Confidence *float64 `json:"confidence,omitempty"`
 }
 
 // FinishedReason says how a run ended.

@@ -63,15 +63,16 @@ type run struct {
 	messageID    string
 	started      time.Time
 
-	steps    []Step
-	calls    map[string]int // how often each call was asked for
-	failures int            // turns in a row in which every call failed
-	invalid  int            // replies in a row that could not be understood
-	searched bool           // a tool that returns passages has run
-	worked   bool           // a tool has done its work
-	usage    llm.Usage
-	degraded []string
-	trace    trace
+	steps      []Step
+	calls      map[string]int // how often each call was asked for
+	failures   int            // turns in a row in which every call failed
+	invalid    int            // replies in a row that could not be understood
+	searched   bool           // a tool that returns passages has run
+	worked     bool           // a tool has done its work
+	usage      llm.Usage
+	confidence *float64 // of the last turn
+	degraded   []string
+	trace      trace
 }
 
 // ending says how the loop came out.

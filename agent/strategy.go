@@ -46,7 +46,9 @@ type Turn struct {
 	// model; "" if it could.
 	Invalid string
 	Usage   *llm.Usage // nil where the model does not count
-	Finish  llm.FinishReason
+	// Confidence as the model reported it, see llm.Delta; nil if it did not.
+	Confidence *float64
+	Finish     llm.FinishReason
 }
 
 // Observation is what the model is told about one call.
@@ -103,6 +105,9 @@ func (FunctionCalling) Decode(reply iter.Seq2[llm.Delta, error], emit func(Event
 		}
 		if d.Finish != "" {
 			t.Finish = d.Finish
+		}
+		if d.Confidence != nil {
+			t.Confidence = d.Confidence
 		}
 	}
 	t.Text, t.Thinking = string(text), string(thinking)

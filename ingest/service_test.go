@@ -66,7 +66,7 @@ func (h *house) close(t *testing.T) {
 	if h.records == nil {
 		return
 	}
-	if err := errors.Join(h.Service.Close(), h.blobs.Close(), h.records.Close()); err != nil {
+	if err := errors.Join(h.Close(), h.blobs.Close(), h.records.Close()); err != nil {
 		t.Error(err)
 	}
 	h.records = nil

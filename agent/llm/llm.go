@@ -74,11 +74,14 @@ const (
 // Delta is one piece of a streamed reply. Text and Thinking are to be
 // appended; ToolCalls are whole calls. The last delta carries Finish and Usage.
 type Delta struct {
-	Text      string
-	Thinking  string
-	ToolCalls []ToolCall
-	Usage     *Usage
-	Finish    FinishReason
+	// Confidence is how sure a model is of its reply, if it can say: any finite
+	// number that grows with it and compares between its own replies only.
+	Confidence *float64
+	Text       string
+	Thinking   string
+	ToolCalls  []ToolCall
+	Usage      *Usage
+	Finish     FinishReason
 }
 
 // Usage counts tokens.

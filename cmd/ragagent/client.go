@@ -138,7 +138,7 @@ func (c *client) upload(ctx context.Context, kb, name string, file io.Reader) (s
 		}
 		pw.CloseWithError(err)
 	}()
-	defer pr.Close()
+	defer func() { _ = pr.Close() }() // ends the writer if the request ended first
 	var out struct {
 		Documents []submitted `json:"documents"`
 	}

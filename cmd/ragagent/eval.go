@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"ragagent/ingest"
 	"ragagent/retrieval"
@@ -16,15 +18,28 @@ import (
 	"ragagent/store"
 )
 
+// evalCmd is `eval` with its further commands.
 type evalCmd struct {
+	Run     evalRunCmd     `cmd:"" default:"withargs" help:"Measure retrieval (the default)."`
+	Answers evalAnswersCmd `cmd:"" help:"Measure answers: what they cite and what they refuse."`
+	Compare evalCompareCmd `cmd:"" help:"Compare two TREC run files by a paired test."`
+}
+
+// evalData says which collection is evaluated and where it is loaded.
+type evalData struct {
 	modelFlags
-	Dataset   string   `help:"Folder in BEIR layout: corpus.jsonl (or pdfs/), queries.jsonl, qrels/test.tsv." required:"" type:"existingdir" placeholder:"DIR"`
-	Split     string   `help:"Name of the qrels file." default:"test"`
+	Dataset string `help:"Folder in BEIR layout: corpus.jsonl (or pdfs/), queries.jsonl, qrels/test.tsv." required:"" type:"existingdir" placeholder:"DIR"`
+	Split   string `help:"Name of the qrels file." default:"test"`
+	Keep    string `help:"Keep the ingested data in this folder, and use it if it is there." type:"path" placeholder:"DIR"`
+	JSON    bool   `name:"json" help:"Print the figures as one JSON object."`
+}
+
+type evalRunCmd struct {
+	evalData
 	TopK      int      `name:"top-k" help:"Depth of the rankings." default:"100"`
 	Mode      string   `help:"hybrid, lexical or dense." default:"hybrid" enum:"hybrid,lexical,dense"`
-	JSON      bool     `name:"json" help:"Print the figures as one JSON object."`
 	RunFile   string   `name:"run" help:"Write the rankings as a TREC run file." type:"path" placeholder:"FILE"`
-	Keep      string   `help:"Keep the ingested data in this folder, and use it if it is there." type:"path" placeholder:"DIR"`
+	Report    string   `help:"Write report.html and queries.jsonl, the figures of every query, into this folder." type:"path" placeholder:"DIR"`
 	Workers   int      `help:"Questions asked at a time; latencies are measured with 1." default:"1"`
 	FailUnder []string `help:"Fail if a figure is lower, for example ndcg@10=0.41." placeholder:"NAME=X"`
 }
@@ -32,15 +47,9 @@ type evalCmd struct {
 // evalKB is the name of the knowledge base a collection is loaded into.
 const evalKB = "eval"
 
-// Run ingests the collection through the real pipeline, asks every judged
-// question through the real retrieval path and prints the figures.
-func (c *evalCmd) Run(e *env) (err error) {
-	bars := make([]eval.Bar, len(c.FailUnder))
-	for i, text := range c.FailUnder {
-		if bars[i], err = eval.ParseBar(text); err != nil {
-			return err
-		}
-	}
+// loaded ingests the collection through the real pipeline, in a data folder of
+// its own, and hands the running product over.
+func (c *evalData) loaded(e *env, do func(*app, *eval.Dataset, *evalLoad) error) (err error) {
 	set, err := eval.OpenDataset(c.Dataset, c.Split)
 	if err != nil {
 		return err
@@ -50,7 +59,7 @@ func (c *evalCmd) Run(e *env) (err error) {
 		if dir, err = os.MkdirTemp("", "ragagent-eval-"); err != nil {
 			return err
 		}
-		defer os.RemoveAll(dir)
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	app, err := openApp(e.ctx, appConfig{data: dir, models: c.modelFlags, log: warnings(e.stderr)})
 	if err != nil {
@@ -60,22 +69,45 @@ func (c *evalCmd) Run(e *env) (err error) {
 	if err := app.start(e.ctx); err != nil {
 		return err
 	}
-	load := &evalLoad{service: app.service, twins: map[string][]string{}, stderr: e.stderr}
-	kb, err := load.collection(e.ctx, set)
-	if err != nil {
+	load := &evalLoad{records: app.records, service: app.service, twins: map[string][]string{}, stderr: e.stderr}
+	if err := load.collection(e.ctx, set); err != nil {
 		return err
 	}
-	result, err := c.ask(e.ctx, app.retriever, kb, set, load)
-	if err != nil {
-		return err
+	if load.empty > 0 {
+		fmt.Fprintf(e.stderr, "%d documents of the collection have no text and cannot be found\n", load.empty)
 	}
-	return c.print(e, result, load, bars)
+	for _, f := range load.failed {
+		fmt.Fprintf(e.stderr, "failed: %s: %s\n", f.File, f.Error)
+	}
+	return do(app, set, load)
 }
 
-func (c *evalCmd) ask(ctx context.Context, r retrieval.Retriever, kb string, set *eval.Dataset, load *evalLoad) (*eval.Result, error) {
+// Run asks every judged question through the real retrieval path and prints
+// the figures.
+func (c *evalRunCmd) Run(e *env) error {
+	bars := make([]eval.Bar, len(c.FailUnder))
+	for i, text := range c.FailUnder {
+		var err error
+		if bars[i], err = eval.ParseBar(text); err != nil {
+			return err
+		}
+	}
+	return c.loaded(e, func(app *app, set *eval.Dataset, load *evalLoad) error {
+		result, err := c.ask(e.ctx, app.retriever, set, load)
+		if err != nil {
+			return err
+		}
+		if err := c.write(result); err != nil {
+			return err
+		}
+		return c.print(e, result, bars)
+	})
+}
+
+func (c *evalRunCmd) ask(ctx context.Context, r retrieval.Retriever, set *eval.Dataset, load *evalLoad) (*eval.Result, error) {
 	runner, err := eval.NewRunner(eval.Config{
 		Retriever:      r,
-		KnowledgeBases: []string{kb},
+		KnowledgeBases: []string{load.kb.ID},
 		Mode:           retrieval.Mode(c.Mode),
 		Depth:          c.TopK,
 		Workers:        c.Workers,
@@ -87,74 +119,93 @@ func (c *evalCmd) ask(ctx context.Context, r retrieval.Retriever, kb string, set
 	return runner.Run(ctx, set)
 }
 
-func (c *evalCmd) print(e *env, result *eval.Result, load *evalLoad, bars []eval.Bar) error {
+// write leaves the files that were asked for.
+func (c *evalRunCmd) write(result *eval.Result) error {
 	if c.RunFile != "" {
-		if err := writeRun(c.RunFile, result.Run()); err != nil {
+		err := writeFile(c.RunFile, func(w io.Writer) error { return eval.WriteRun(w, result.Run(), "ragagent") })
+		if err != nil {
 			return err
 		}
 	}
-	if load.empty > 0 {
-		fmt.Fprintf(e.stderr, "%d documents of the collection have no text and cannot be found\n", load.empty)
+	if c.Report == "" {
+		return nil
 	}
-	for _, f := range load.failed {
-		fmt.Fprintf(e.stderr, "failed: %s: %s\n", f.File, f.Error)
-	}
-	sum := result.Summary()
-	raw, err := json.Marshal(sum)
-	if err != nil {
+	if err := os.MkdirAll(c.Report, 0o755); err != nil {
 		return err
 	}
-	if c.JSON {
-		fmt.Fprintln(e.stdout, string(raw))
-	} else {
-		printFigures(e.stdout, raw)
+	report := eval.Report{Made: time.Now(), Setting: fmt.Sprintf("ragagent %s, mode %s, top %d", version, c.Mode, c.TopK), Result: result}
+	return errors.Join(
+		writeFile(filepath.Join(c.Report, "report.html"), report.WriteHTML),
+		writeFile(filepath.Join(c.Report, "queries.jsonl"), result.WriteQueries),
+	)
+}
+
+func (c *evalRunCmd) print(e *env, result *eval.Result, bars []eval.Bar) error {
+	sum := result.Summary()
+	if err := printFigures(e.stdout, sum, c.JSON); err != nil {
+		return err
 	}
-	if missed := sum.Under(bars); len(missed) > 0 {
-		for _, b := range missed {
-			v, _ := sum.Figure(b.Name)
-			fmt.Fprintf(e.stderr, "%s is %.4f, below %g\n", b.Name, v, b.Min)
-		}
+	missed := sum.Under(bars)
+	for _, b := range missed {
+		v, _ := sum.Figure(b.Name)
+		fmt.Fprintf(e.stderr, "%s is %.4f, below %g\n", b.Name, v, b.Min)
+	}
+	if len(missed) > 0 {
 		return errSilent
 	}
 	return nil
 }
 
-// printFigures prints a flat JSON object as a table, in its own order.
-func printFigures(w io.Writer, raw []byte) {
-	dec := json.NewDecoder(strings.NewReader(string(raw)))
-	dec.UseNumber()
-	if _, err := dec.Token(); err != nil {
-		return
-	}
-	for dec.More() {
-		key, err := dec.Token()
-		if err != nil {
-			return
-		}
-		var value any
-		if dec.Decode(&value) != nil {
-			return
-		}
-		fmt.Fprintf(w, "%-16v %v\n", key, value)
-	}
-}
-
-func writeRun(path string, run eval.Run) (err error) {
+func writeFile(path string, write func(io.Writer) error) (err error) {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return eval.WriteRun(f, run, "ragagent")
+	return write(f)
+}
+
+// printFigures prints a flat object, as JSON on one line or as a table in the
+// object's own order.
+func printFigures(w io.Writer, figures any, asJSON bool) error {
+	raw, err := json.Marshal(figures)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		_, err = fmt.Fprintln(w, string(raw))
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if _, err := dec.Token(); err != nil {
+		return err
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return err
+		}
+		var value any
+		if err := dec.Decode(&value); err != nil {
+			return err
+		}
+		if _, nested := value.([]any); !nested {
+			fmt.Fprintf(w, "%-22v %v\n", key, value)
+		}
+	}
+	return nil
 }
 
 // evalLoad brings a collection into a knowledge base.
 type evalLoad struct {
+	records store.KnowledgeBases
 	service *ingest.Service
 	stderr  io.Writer
 	// twins are the further ids of documents whose bytes came more than once:
 	// they are one document here, which stands for all its ids.
 	twins  map[string][]string
+	kb     store.KnowledgeBase
 	jobs   []evalJob
 	empty  int
 	failed []ingestFailure
@@ -162,12 +213,13 @@ type evalLoad struct {
 
 type evalJob struct{ name, id string }
 
-// collection loads the set unless the knowledge base is there already, and
-// returns its id.
-func (l *evalLoad) collection(ctx context.Context, set *eval.Dataset) (string, error) {
-	kb, err := l.service.CreateKnowledgeBase(ctx, store.KnowledgeBase{Name: evalKB, Description: set.Name})
-	if err != nil && !errors.Is(err, store.ErrConflict) {
-		return "", err
+// collection loads the set; what is there already is not ingested again.
+func (l *evalLoad) collection(ctx context.Context, set *eval.Dataset) (err error) {
+	if l.kb, err = l.records.KnowledgeBase(ctx, evalKB); errors.Is(err, store.ErrNotFound) {
+		l.kb, err = l.service.CreateKnowledgeBase(ctx, store.KnowledgeBase{Name: evalKB, Description: set.Name})
+	}
+	if err != nil {
+		return err
 	}
 	if set.ByPage {
 		err = l.pdfs(ctx, set)
@@ -175,15 +227,9 @@ func (l *evalLoad) collection(ctx context.Context, set *eval.Dataset) (string, e
 		err = l.corpus(ctx, set)
 	}
 	if err != nil {
-		return "", err
+		return err
 	}
-	if err := l.wait(ctx); err != nil {
-		return "", err
-	}
-	if kb.ID == "" {
-		return evalKB, nil
-	}
-	return kb.ID, nil
+	return l.wait(ctx)
 }
 
 func (l *evalLoad) corpus(ctx context.Context, set *eval.Dataset) error {

@@ -30,7 +30,7 @@ func (c *serveCmd) Run(e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	defer ln.Close()
+	defer func() { _ = ln.Close() }() // Serve has closed it, if it came to that
 	app, err := openApp(e.ctx, appConfig{
 		data:    c.Data,
 		models:  c.modelFlags,
@@ -58,10 +58,11 @@ func (c *serveCmd) Run(e *env) (err error) {
 
 // start loads the indexes while the server answers that it is not ready yet.
 func (c *serveCmd) start(ctx context.Context, e *env, app *app, addr string) error {
-	if err := app.start(ctx); err != nil {
-		if ctx.Err() != nil {
-			return nil // stopped before it was ready
-		}
+	err := app.start(ctx)
+	if ctx.Err() != nil {
+		return nil // stopped before it was ready
+	}
+	if err != nil {
 		return err
 	}
 	if c.Sample != "" {

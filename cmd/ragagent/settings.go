@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,7 +35,7 @@ type modelFlags struct {
 // an error, so that a typing mistake does not pass unnoticed.
 func yamlSettings(r io.Reader) (kong.Resolver, error) {
 	var root map[string]any
-	if err := yaml.NewDecoder(io.LimitReader(r, 1<<20)).Decode(&root); err != nil && err != io.EOF {
+	if err := yaml.NewDecoder(io.LimitReader(r, 1<<20)).Decode(&root); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	return &yamlResolver{root: root}, nil
