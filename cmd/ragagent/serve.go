@@ -58,12 +58,8 @@ func (c *serveCmd) Run(e *env) (err error) {
 
 // start loads the indexes while the server answers that it is not ready yet.
 func (c *serveCmd) start(ctx context.Context, e *env, app *app, addr string) error {
-	err := app.start(ctx)
-	if ctx.Err() != nil {
-		return nil // stopped before it was ready
-	}
-	if err != nil {
-		return err
+	if err := app.start(ctx); err != nil {
+		return unlessStopped(ctx, err)
 	}
 	if c.Sample != "" {
 		if err := loadSample(ctx, app, c.Sample); err != nil {
@@ -76,6 +72,14 @@ func (c *serveCmd) start(ctx context.Context, e *env, app *app, addr string) err
 			"    -d '{\"question\": \"In which folder are original files kept?\", \"knowledge_bases\": [\"%s\"]}'\n", addr, sampleKB)
 	}
 	return nil
+}
+
+// unlessStopped drops an error that only says that we were told to stop.
+func unlessStopped(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 func (c *serveCmd) log(w io.Writer) *slog.Logger {
