@@ -15,9 +15,9 @@ type kernels struct {
 	// dot is the dot product of two vectors of the same length that is a
 	// multiple of lanes.
 	dot func(a, b []float32) float32
-	// sift writes a bit for each row of a sketch whose raised estimate is at
+	// sift writes a bit for each row whose raised estimate by its bits is at
 	// least least, blockRows rows a mask.
-	sift func(masks []uint32, s *sketch, q *sketchQuery, least float32)
+	sift func(masks []uint32, bits []byte, rows *estimators, q *tables, least float32)
 }
 
 // portable are the kernels in Go.
@@ -68,17 +68,17 @@ func dotGo(a, b []float32) float32 {
 	return (eight[0] + eight[2]) + (eight[1] + eight[3])
 }
 
-func siftGo(masks []uint32, s *sketch, q *sketchQuery, least float32) {
-	pairs := len(q.table) / 32
+func siftGo(masks []uint32, bits []byte, rows *estimators, q *tables, least float32) {
+	pairs := len(q.sums) / 32
 	for block := range masks {
 		var sums [blockRows]uint16
 		for pair := range pairs {
-			low, high := q.table[32*pair:][:16], q.table[32*pair+16:][:16]
-			for i, b := range s.bits[(block*pairs+pair)*blockRows:][:blockRows] {
+			low, high := q.sums[32*pair:][:16], q.sums[32*pair+16:][:16]
+			for i, b := range bits[(block*pairs+pair)*blockRows:][:blockRows] {
 				sums[i/2+i%2*16] += uint16(low[b&15]) + uint16(high[b>>4])
 			}
 		}
-		factors, slacks := s.factors[block*blockRows:], s.slacks[block*blockRows:]
+		factors, slacks := rows.factors[block*blockRows:], rows.slacks[block*blockRows:]
 		var mask uint32
 		for row, sum := range sums {
 			estimate := float32(float32(float32(sum)*q.step) + q.shift)

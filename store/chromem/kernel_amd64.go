@@ -28,14 +28,14 @@ func dot256(a, b []float32) float32 {
 	return dotAVX2(&a[0], &b[0], len(a))
 }
 
-func sift256(masks []uint32, s *sketch, q *sketchQuery, least float32) {
+func sift256(masks []uint32, bits []byte, rows *estimators, q *tables, least float32) {
 	if len(masks) == 0 {
 		return
 	}
-	rows, pairs := len(masks)*blockRows, len(q.table)/32
-	_, _, _ = s.bits[rows*pairs-1], s.factors[rows-1], s.slacks[rows-1]
+	n, pairs := len(masks)*blockRows, len(q.sums)/32
+	_, _, _ = bits[n*pairs-1], rows.factors[n-1], rows.slacks[n-1]
 	numbers := [3]float32{q.step, q.shift, least}
-	siftAVX2(&masks[0], &s.bits[0], &q.table[0], &s.factors[0], &s.slacks[0], &numbers, len(masks), pairs)
+	siftAVX2(&masks[0], &bits[0], &q.sums[0], &rows.factors[0], &rows.slacks[0], &numbers, len(masks), pairs)
 }
 
 // dotsAVX2 wants stride to be a multiple of 32, and more than 0.
@@ -51,4 +51,4 @@ func dotAVX2(a, b *float32, n int) float32
 // siftAVX2 wants pairs to be even, and more than 0.
 //
 //go:noescape
-func siftAVX2(masks *uint32, bits, table *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs int)
+func siftAVX2(masks *uint32, bits, sums *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs int)

@@ -165,7 +165,7 @@ reduce:
 	VCMPPS    $13, Y14, SUMS, SUMS;  \
 	VMOVMSKPS SUMS, TO
 
-// func siftAVX2(masks *uint32, bits, table *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs int)
+// func siftAVX2(masks *uint32, bits, sums *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs int)
 //
 // A shuffle looks up the half bytes of 32 rows at once (André, Kermarrec and
 // Le Scouarnec, Fast Scan). The sums of four groups fit a byte; 16-bit lanes
@@ -173,7 +173,7 @@ reduce:
 TEXT ·siftAVX2(SB), NOSPLIT, $0-64
 	MOVQ         masks+0(FP), DI
 	MOVQ         bits+8(FP), SI
-	MOVQ         table+16(FP), DX
+	MOVQ         sums+16(FP), DX
 	MOVQ         factors+24(FP), R8
 	MOVQ         slacks+32(FP), R9
 	MOVQ         numbers+40(FP), R11

@@ -12,6 +12,8 @@ const (
 	pruneAt = 1 << 12
 	// sparseShare: below one row in so many, rows are read one by one.
 	sparseShare = 4
+	// frontPause is for how many segments fronts that said little are not asked.
+	frontPause = 8
 )
 
 // scan is one worker's part of a search: it collects the rows that may be
@@ -23,6 +25,8 @@ type scan struct {
 	prune      int
 	dots       [maxRows]int32
 	masks      [maxRows / blockRows]uint32
+
+	pause int // segments for which fronts are not asked
 }
 
 // candidate is a row whose cosine is within low..high.
@@ -35,6 +39,7 @@ func (c *scan) start(job *search) {
 	c.search = job
 	c.floor.reset(job.k, cmp.Compare[float32])
 	c.candidates = c.candidates[:0]
+	c.pause = 0
 	c.prune = max(pruneAt, 2*job.k)
 }
 
@@ -84,8 +89,12 @@ func (c *scan) whole(i int, v *view) {
 
 // sifted reads the sketch of a segment, and the codes of the rows that may be
 // among the best by it.
+
 func (c *scan) sifted(p place, v *view) {
-	c.kernels.sift(c.masks[:], v.sketch, &c.sketch, c.lowest()-p.base)
+	least := c.lowest() - p.base
+	if !c.sift(c.masks[:], v.sketch, least) {
+		return
+	}
 	for block, mask := range c.masks {
 		for ; mask != 0; mask &= mask - 1 {
 			row := block*blockRows + bits.TrailingZeros32(mask)
@@ -93,6 +102,33 @@ func (c *scan) sifted(p place, v *view) {
 			c.consider(p.segment, v, row, c.dots[0])
 		}
 	}
+}
+
+// sift marks the rows of a sketch that reach least: by the front of it, and in
+// the blocks where that leaves any, by all of it. It tells whether there are
+// such blocks. Where the front leaves most of them, it is not asked for some
+// segments: the floor is low at first, and with some vectors it stays low.
+func (c *scan) sift(masks []uint32, k *sketch, least float32) bool {
+	if c.pause > 0 {
+		c.pause--
+		c.kernels.sift(masks, k.bits, &k.rows, &c.sketch.whole, least)
+		return true
+	}
+	c.kernels.sift(masks, k.front, &k.rows, &c.sketch.front, least/c.sketch.widen)
+	left := 0
+	blockBytes := len(k.bits) / len(masks)
+	for i := range masks {
+		if masks[i] == 0 {
+			continue
+		}
+		left++
+		rows := estimators{k.rows.factors[i*blockRows:], k.rows.slacks[i*blockRows:]}
+		c.kernels.sift(masks[i:i+1], k.bits[i*blockBytes:], &rows, &c.sketch.whole, least)
+	}
+	if 2*left > len(masks) {
+		c.pause = frontPause
+	}
+	return left > 0
 }
 
 // chosen reads the codes of some rows of a segment.

@@ -31,27 +31,34 @@ const (
 // It needs no training: a row's bits depend on its segment alone, so nothing
 // has to be rebuilt when others come or go.
 type sketch struct {
-	centre  []float32
-	bits    []byte // blocks of blockRows rows, see pack
-	factors []float32
-	slacks  []float32
+	centre []float32
+	bits   []byte // blocks of blockRows rows, see pack
+	front  []byte // once more those of the first frontDim dimensions
+	rows   estimators
 }
+
+// estimators say of each row how its estimate comes from p·s.
+type estimators struct{ factors, slacks []float32 }
 
 // sketchDim is the dimension, rounded up to whole steps of the kernel.
 func sketchDim(dim int) int { return (dim + quadDims - 1) / quadDims * quadDims }
 
+// frontDim is how many dimensions are looked at first: about a quarter.
+func frontDim(dim int) int { return sketchDim(sketchDim(dim) / 4) }
+
 // sketchBytes is the memory of a sketch.
 func sketchBytes(dim int) int64 {
-	return int64(maxRows*(sketchDim(dim)/8+4+4)+4*dim) + int64(unsafe.Sizeof(sketch{}))
+	perRow := (sketchDim(dim)+frontDim(dim))/8 + 4 + 4
+	return int64(maxRows*perRow+4*dim) + int64(unsafe.Sizeof(sketch{}))
 }
 
 // newSketch makes the sketch of a segment with maxRows rows.
 func newSketch(r *rotation, s *segment) *sketch {
 	k := &sketch{
-		centre:  make([]float32, s.dim),
-		bits:    make([]byte, maxRows*sketchDim(s.dim)/8),
-		factors: make([]float32, maxRows),
-		slacks:  make([]float32, maxRows),
+		centre: make([]float32, s.dim),
+		bits:   make([]byte, maxRows*sketchDim(s.dim)/8),
+		front:  make([]byte, maxRows*frontDim(s.dim)/8),
+		rows:   estimators{make([]float32, maxRows), make([]float32, maxRows)},
 	}
 	for row := range maxRows {
 		for i, c := range s.vector(row) {
@@ -64,8 +71,9 @@ func newSketch(r *rotation, s *segment) *sketch {
 			u[i] = c - k.centre[i]
 		}
 		r.apply(u)
-		k.pack(row, u)
-		k.factors[row], k.slacks[row] = estimator(u)
+		pack(k.bits, row, u)
+		pack(k.front, row, u[:frontDim(s.dim)])
+		k.rows.factors[row], k.rows.slacks[row] = estimator(u)
 	}
 	return k
 }
@@ -74,15 +82,19 @@ func newSketch(r *rotation, s *segment) *sketch {
 // dimensions, a group, are half a byte; byte j of a pair's 32 bytes holds two
 // groups of one row, rows 0 and 16 first, then 1 and 17, so that the even
 // bytes are the first sixteen rows.
-func (k *sketch) pack(row int, u []float32) {
-	blockBytes := len(k.bits) / (maxRows / blockRows)
-	block := k.bits[row/blockRows*blockBytes:][:blockBytes]
+func pack(bits []byte, row int, u []float32) {
+	blockBytes := len(bits) / (maxRows / blockRows)
+	block := bits[row/blockRows*blockBytes:][:blockBytes]
 	row %= blockRows
 	at := row%16*2 + row/16
-	for i, c := range u {
-		if c > 0 {
-			block[i/8*blockRows+at] |= 1 << (i % 8)
+	for i := 0; i < len(u); i += 8 {
+		var b byte
+		for j, c := range u[i:min(i+8, len(u))] {
+			if c > 0 {
+				b |= 1 << j
+			}
 		}
+		block[i/8*blockRows+at] = b
 	}
 }
 
@@ -100,62 +112,4 @@ func estimator(u []float32) (factor, slack float32) {
 	c2 := abs * abs / (squares * float64(len(u)))
 	deviation := math.Sqrt(squares * max(0, 1-c2) / c2 / float64(len(u)-1))
 	return float32(squares / abs), float32(confidence*deviation + rounding)
-}
-
-// sketchQuery is a query as the kernel of sketches reads it: for each group of
-// four dimensions p·s for the sixteen values of their bits, in small steps
-// from the least.
-type sketchQuery struct {
-	table       []byte // 16 for each group
-	step, shift float32
-	rotated     []float32
-}
-
-// encode fills in the tables of a query of L2 norm 1.
-func (q *sketchQuery) encode(r *rotation, unit []float32) {
-	dim := sketchDim(len(unit))
-	groups := dim / 4
-	if cap(q.rotated) < dim {
-		q.rotated, q.table = make([]float32, dim), make([]byte, 16*groups)
-	}
-	q.rotated, q.table = q.rotated[:dim], q.table[:16*groups]
-	clear(q.rotated)
-	copy(q.rotated, unit)
-	r.apply(q.rotated[:len(unit)])
-	var total, largest float32
-	for g := range groups {
-		sum := q.reach(g)
-		total += sum
-		largest = max(largest, sum)
-	}
-	// Four groups are added in 8 bits, all of them in 16.
-	top := float32(min(math.MaxUint8/4, math.MaxUint16/groups))
-	q.step = 2 * largest / top
-	// What rounding to steps takes away: three deviations of a sum of as many
-	// roundings, each of a deviation of √(1/12).
-	q.shift = -total + q.step*float32(3*math.Sqrt(float64(groups)/12))
-	inverse := 1 / q.step
-	for g := range groups {
-		p, least := q.rotated[4*g:4*g+4], q.reach(g)
-		for bits := range 16 {
-			sum := least
-			for i, c := range p {
-				if bits>>i&1 != 0 {
-					sum += c
-				} else {
-					sum -= c
-				}
-			}
-			q.table[16*g+bits] = byte(min(top, sum*inverse+.5))
-		}
-	}
-}
-
-// reach is the largest sum of a group.
-func (q *sketchQuery) reach(group int) float32 {
-	var sum float32
-	for _, c := range q.rotated[4*group : 4*group+4] {
-		sum += max(c, -c)
-	}
-	return sum
 }
