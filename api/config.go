@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"iter"
 	"log/slog"
@@ -37,6 +38,8 @@ type Config struct {
 	// Quarantined returns why a knowledge base, given by its id, is not
 	// searched (*ingest.QuarantineError), nil if it is; nil: all are.
 	Quarantined func(kbID string) error
+	// Backup writes a backup of everything (store/backup); nil: not offered.
+	Backup func(ctx context.Context, w io.Writer) error
 	// Hosts are names the server may be addressed by beside localhost and IP
 	// addresses; a request for another is refused, which is what keeps a web
 	// page from reaching a local server by DNS rebinding. "*" allows all.

@@ -74,6 +74,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 		CodeInvalid, CodeNotFound, CodeNotSupported, CodeMethodNotAllowed, CodeTimeout, CodeConflict, CodeTooLarge,
 		CodeMediaType, CodeForbidden, CodeWrongHost, CodeKeyReused, CodeKeyInUse, CodeCancelled, CodeInternal,
 		CodeModelFailed, CodeModelUnavailable, CodeOverloaded, CodeNotReady, CodeDeadline, CodeStorageFull,
+		CodeQuarantined, CodeDamaged,
 	}
 	if diff := cmp.Diff(want, doc.Components.Schemas.Problem.Properties.Code.Enum); diff != "" {
 		t.Errorf("-constants +documented:\n%s", diff)

@@ -47,6 +47,8 @@ func (s *Server) routes() []route {
 		{http.MethodDelete, v1 + "/conversations/:id", s.deleteConversation},
 		{http.MethodGet, v1 + "/runs/:id", s.getRun},
 
+		{http.MethodPost, v1 + "/backup", s.backup},
+
 		{http.MethodGet, "/healthz", s.health},
 		{http.MethodGet, "/readyz", s.ready},
 		{http.MethodGet, "/metrics", s.serveMetrics},

@@ -9,11 +9,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"ragagent/api"
 	"ragagent/ingest"
 	"ragagent/retrieval"
+	"ragagent/store"
 	"ragagent/store/blob"
 	"ragagent/store/datadir"
 	"ragagent/store/sqlite"
@@ -50,7 +52,11 @@ type app struct {
 	service   *ingest.Service
 	retriever retrieval.Retriever
 	server    *api.Server
+	index     *retrieval.Index
+	data      string         // the data folder
 	spool     string         // folder for uploads that are being read
+	killed    bool           // the process before this one did not end by itself
+	backups   sync.Mutex     // held while a backup is written
 	closers   []func() error // in the order they were opened
 
 	ready  atomic.Bool
@@ -63,7 +69,7 @@ func openApp(ctx context.Context, cfg appConfig) (_ *app, err error) {
 	if cfg.mustExist && !exists(filepath.Join(cfg.data, recordsFile)) {
 		return nil, fmt.Errorf("%s holds no data: say where it is with --data", cfg.data)
 	}
-	a := &app{spool: filepath.Join(cfg.data, spoolFolder)}
+	a := &app{data: cfg.data, spool: filepath.Join(cfg.data, spoolFolder)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -72,7 +78,10 @@ func openApp(ctx context.Context, cfg appConfig) (_ *app, err error) {
 	if err := a.openStores(ctx, cfg); err != nil {
 		return nil, err
 	}
-	return a, a.wire(cfg)
+	if err := a.wire(cfg); err != nil {
+		return nil, err
+	}
+	return a, a.service.Recover(ctx, a.killed)
 }
 
 // Close ends what runs and closes what is open, last opened first.
@@ -93,13 +102,18 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 	if err != nil {
 		return err
 	}
+	killed := datadir.Abandoned(cfg.data)
 	unlock, err := datadir.Lock(cfg.data, info)
 	if err != nil {
 		return err
 	}
+	a.killed = killed
 	a.onClose(unlock)
-	if a.records, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(cfg.data, recordsFile)}); err != nil {
+	if err := errors.Join(finished(cfg.data), removeSnapshot(cfg.data)); err != nil {
 		return err
+	}
+	if a.records, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(cfg.data, recordsFile)}); err != nil {
+		return explained(err, filepath.Join(cfg.data, recordsFile))
 	}
 	a.onClose(a.records.Close)
 	if a.blobs, err = blob.New(blob.Config{Dir: filepath.Join(cfg.data, blobsFolder)}); err != nil {
@@ -109,17 +123,25 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 	return nil
 }
 
+// explained says of a damaged database what can be done about it.
+func explained(err error, path string) error {
+	if !errors.Is(err, store.ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w\n%s cannot be used as it is. Keep a copy of its folder, then restore the latest backup "+
+		"into a new one: ragagent restore FILE --data NEWFOLDER", err, path)
+}
+
 // wire sets up the rooms above the truth, each from those below it.
 func (a *app) wire(cfg appConfig) error {
 	embedder, err := newEmbedder(cfg.models)
 	if err != nil {
 		return err
 	}
-	index, err := a.wireRetrieval(embedder)
-	if err != nil {
+	if a.index, err = a.wireRetrieval(embedder); err != nil {
 		return err
 	}
-	if err := a.wireIngest(cfg, embedder, index); err != nil {
+	if err := a.wireIngest(cfg, embedder, a.index); err != nil {
 		return err
 	}
 	return a.wireServer(cfg)

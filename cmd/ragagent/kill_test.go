@@ -205,48 +205,65 @@ func checkAfterKills(t *testing.T, api *client, accepted map[string]string) {
 	}
 }
 
-// waitReady waits until no job is left and returns the documents by name.
+// listedDocument is the part of a document's JSON that the tests read.
+type listedDocument struct{ ID, Name, Status, Error string }
+
+// eachDocument pages through a knowledge base.
+func eachDocument(ctx context.Context, api *client, kb string, do func(listedDocument)) error {
+	for cursor := ""; ; {
+		var page struct {
+			Data []listedDocument `json:"data"`
+			Next string           `json:"next_cursor"`
+		}
+		if err := api.get(ctx, "/api/v1/knowledge-bases/"+kb+"/documents?limit=100&cursor="+cursor, &page); err != nil {
+			return err
+		}
+		for _, d := range page.Data {
+			do(d)
+		}
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// waitReady waits until no job is left and returns the documents' ids by name.
 func waitReady(t *testing.T, api *client) map[string]string {
 	t.Helper()
-	deadline := time.Now().Add(2 * time.Minute)
-	for {
-		docs := map[string]string{}
+	var docs map[string]string
+	eventually(t, func() bool {
+		docs = map[string]string{}
 		waiting := 0
-		cursor := ""
-		for {
-			var page struct {
-				Data []struct {
-					ID, Name, Status, Error string
-				} `json:"data"`
-				Next string `json:"next_cursor"`
+		err := eachDocument(t.Context(), api, "kb", func(d listedDocument) {
+			if other, ok := docs[d.Name]; ok {
+				t.Errorf("%s is there twice: %s and %s", d.Name, other, d.ID)
 			}
-			if err := api.get(t.Context(), "/api/v1/knowledge-bases/kb/documents?limit=100&cursor="+cursor, &page); err != nil {
-				t.Fatal(err)
+			docs[d.Name] = d.ID
+			switch d.Status {
+			case "ready":
+			case "queued", "running":
+				waiting++
+			default:
+				t.Errorf("%s is %s: %s", d.Name, d.Status, d.Error)
 			}
-			for _, d := range page.Data {
-				if other, ok := docs[d.Name]; ok {
-					t.Errorf("%s is there twice: %s and %s", d.Name, other, d.ID)
-				}
-				docs[d.Name] = d.ID
-				switch d.Status {
-				case "ready":
-				case "queued", "running":
-					waiting++
-				default:
-					t.Errorf("%s is %s: %s", d.Name, d.Status, d.Error)
-				}
-			}
-			if cursor = page.Next; cursor == "" {
-				break
-			}
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if waiting == 0 {
-			return docs
-		}
+		return waiting == 0
+	})
+	return docs
+}
+
+// eventually polls for what another process brings about.
+func eventually(t *testing.T, done func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(2 * time.Minute)
+	for !done() {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d documents are not ready after two minutes", waiting)
+			t.Fatal("waited for two minutes")
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 

@@ -49,6 +49,9 @@ type commands struct {
 	Ask     askCmd     `cmd:"" help:"Answer a question from a knowledge base, with citations."`
 	Eval    evalCmd    `cmd:"" help:"Measure retrieval on a test collection."`
 	Verify  verifyCmd  `cmd:"" help:"Compare every index and file with the records."`
+	Rebuild rebuildCmd `cmd:"" help:"Make every index anew from the records."`
+	Backup  backupCmd  `cmd:"" help:"Write everything to one file, also while a server is running."`
+	Restore restoreCmd `cmd:"" help:"Restore a backup into an empty folder and verify it."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 

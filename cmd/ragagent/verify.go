@@ -11,13 +11,14 @@ import (
 
 type verifyCmd struct {
 	dataFlags
+	modelFlags
 	JSON bool `name:"json" help:"Print the report as JSON."`
 }
 
 // Run loads the data folder and compares everything in it. It fails if
 // something is wrong.
 func (c *verifyCmd) Run(e *env) (err error) {
-	app, err := openApp(e.ctx, appConfig{data: c.Data, mustExist: true, log: warnings(e.stderr)})
+	app, err := openApp(e.ctx, appConfig{data: c.Data, mustExist: true, models: c.modelFlags, log: warnings(e.stderr)})
 	if err != nil {
 		return err
 	}
@@ -28,6 +29,15 @@ func (c *verifyCmd) Run(e *env) (err error) {
 	report, err := app.service.Verify(e.ctx)
 	if err != nil {
 		return err
+	}
+	names, err := strays(c.Data)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		report.Problems = append(report.Problems, ingest.Problem{
+			Where: "file " + name, Detail: "it does not belong into the data folder", Action: "look at it and move it elsewhere",
+		})
 	}
 	if err := printReport(e.stdout, report, c.JSON); err != nil {
 		return err

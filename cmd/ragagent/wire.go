@@ -122,6 +122,7 @@ func (a *app) wireServer(cfg appConfig) error {
 		Page:        web.FS(),
 		Ready:       a.readiness,
 		Quarantined: a.service.Quarantined,
+		Backup:      a.writeBackup,
 		Hosts:       cfg.hosts,
 		Origins:     cfg.origins,
 		SpoolDir:    a.spool,
