@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"ragagent/retrieval/analysis"
 	"ragagent/store"
 )
 
@@ -63,11 +64,8 @@ func (p *Pipeline) embedQuery(ctx context.Context, kb store.KnowledgeBase, text 
 	if !ok {
 		return nil, fmt.Errorf("the embedder of %s, %s, is not available", kb.Name, kb.Embedder)
 	}
-	if analysis.HasCJK(text) {
-		reads, err := p.readsCJK(ctx, e, text)
-		if err != nil || !reads {
-			return nil, err
-		}
+	if reads, err := p.reads(ctx, e, text); err != nil || !reads {
+		return nil, err
 	}
 	vector, err := e.EmbedQuery(ctx, text)
 	if err != nil {
@@ -76,20 +74,37 @@ func (p *Pipeline) embedQuery(ctx context.Context, kb store.KnowledgeBase, text 
 	return vector, nil
 }
 
-// readsCJK says whether an embedder has anything to say about the question's
-// CJK part. One that has not would see half of the question only, and is not
-// asked. The answer is remembered.
-func (p *Pipeline) readsCJK(ctx context.Context, e Embedder, text string) (bool, error) {
-	if known, ok := p.cjk.Load(e.Fingerprint()); ok {
+// reads says whether an embedder has anything to say about the part of the
+// question that is not in Latin letters, if there is one. An embedder that has
+// not sees fragments of the question only and would mislead. What it said of a
+// script is remembered.
+func (p *Pipeline) reads(ctx context.Context, e Embedder, text string) (bool, error) {
+	part := notLatin(text)
+	if part == "" {
+		return true, nil
+	}
+	script, _ := utf8.DecodeRuneInString(part)
+	key := fmt.Sprintf("%s %x", e.Fingerprint(), script>>7)
+	if known, ok := p.scripts.Load(key); ok {
 		return known.(bool), nil
 	}
-	part := strings.Join(analysis.AppendSingles(nil, text), "")
 	vector, err := e.EmbedQuery(ctx, part)
 	if err != nil {
 		return false, fmt.Errorf("embed the question with %s: %w", e.Name(), err)
 	}
-	p.cjk.Store(e.Fingerprint(), vector != nil)
+	p.scripts.Store(key, vector != nil)
 	return vector != nil, nil
+}
+
+// notLatin returns the words of a text whose first letter is of another script.
+func notLatin(text string) string {
+	var words []string
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
+		if r, _ := utf8.DecodeRuneInString(word); !unicode.Is(unicode.Latin, r) {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // cosines fills in the candidates' similarity to the question.

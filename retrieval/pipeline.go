@@ -48,7 +48,7 @@ type Pipeline struct {
 	denseTimeout   time.Duration
 	rerankTimeout  time.Duration
 	now            func() time.Time
-	cjk            sync.Map // fingerprint to bool; see readsCJK
+	scripts        sync.Map // fingerprint and script to bool; see reads
 }
 
 var _ Retriever = (*Pipeline)(nil)
