@@ -76,10 +76,12 @@ func (c *serveCmd) start(ctx context.Context, e *env, app *app, addr string) err
 
 // unlessStopped drops an error that only says that we were told to stop.
 func unlessStopped(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return nil
+	default:
+		return err
 	}
-	return err
 }
 
 func (c *serveCmd) log(w io.Writer) *slog.Logger {
