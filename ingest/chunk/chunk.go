@@ -44,7 +44,7 @@ func Split(text parse.Text, settings store.Chunking) ([]Piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := splitter{text: text, size: settings.Size * one, overlap: settings.Overlap * one}
+	s := splitter{text: text, size: settings.Size * one, overlap: settings.Overlap * one, maxBytes: MaxBytes(settings)}
 	for _, run := range s.runs(s.atoms()) {
 		s.pack(run)
 	}
@@ -78,7 +78,10 @@ type splitter struct {
 	text    parse.Text
 	size    int // as weigh counts
 	overlap int
-	pieces  []Piece
+	// maxBytes bounds the length of pieces where white space inside them weighs
+	// next to nothing.
+	maxBytes int
+	pieces   []Piece
 }
 
 // most is what a piece may weigh: a little more than the size where that

@@ -14,7 +14,7 @@ func (s *splitter) pack(run []atom) {
 	for _, a := range run {
 		total += a.weight
 	}
-	if total <= s.most() {
+	if total <= s.most() && run[len(run)-1].span.End-run[0].span.Start <= s.maxBytes {
 		s.emit(run)
 		return
 	}
@@ -39,7 +39,7 @@ type packer struct {
 // aim sets the target so that what is left comes out in equal pieces.
 func (p *packer) aim() {
 	n := max(1, ceil(p.left, p.size))
-	p.target = ceil(p.left, n)
+	p.target = max(ceil(p.left, n), p.size/2)
 }
 
 // add takes the next atom. One that does not fit is cut if it is larger than a
@@ -49,17 +49,12 @@ func (p *packer) add(a atom) {
 	case p.fits(a):
 		p.take(a)
 	case a.weight > p.most() || cuttable(a.kind) && 2*p.weight < p.target && a.weight > p.size/2:
-		parts := p.cut(a)
-		for _, part := range parts {
-			p.left += part.weight // without the blanks between them, which a has
-		}
-		p.left -= a.weight
-		for _, part := range parts {
+		p.cut(a, func(part atom) {
 			if !p.fits(part) {
 				p.next(part, part.inside)
 			}
 			p.take(part)
-		}
+		})
 	default:
 		p.next(a, false)
 		p.take(a)
@@ -70,7 +65,7 @@ func (p *packer) add(a atom) {
 // no room for beside a become a piece of their own.
 func (p *packer) next(a atom, cut bool) {
 	p.flush(cut)
-	if p.weight > 0 && p.weight+a.weight > p.most() {
+	if p.weight > 0 && p.weight+a.weight > p.most() || len(p.cur) > 0 && a.span.End-p.cur[0].span.Start > p.maxBytes {
 		p.end(len(p.cur))
 	}
 }
@@ -81,11 +76,11 @@ func (p *packer) fits(a atom) bool {
 	if len(p.cur) == 0 {
 		return a.weight <= p.most()
 	}
-	after := p.weight + a.weight
-	if after == p.left { // the last of the run
-		return after <= p.most()
+	if a.span.End-p.cur[0].span.Start > p.maxBytes {
+		return false
 	}
-	if onlyHeadings(p.cur) {
+	after := p.weight + a.weight
+	if after >= p.left || onlyHeadings(p.cur) { // the last of the run, or the first of its text
 		return after <= p.most()
 	}
 	return after <= p.size && after-p.target <= p.target-p.weight
@@ -139,6 +134,15 @@ func (p *packer) repeated(done []atom) []atom {
 	return append([]atom(nil), done[n:]...)
 }
 
+func onlyHeadings(atoms []atom) bool {
+	for _, a := range atoms {
+		if a.kind != parse.Heading {
+			return false
+		}
+	}
+	return true
+}
+
 // cuttable says that a block may be cut although it would fit a piece of its
 // own.
 func cuttable(k parse.Kind) bool {
@@ -146,87 +150,62 @@ func cuttable(k parse.Kind) bool {
 }
 
 // cut takes an atom apart: paragraphs into sentences, others into lines, and
-// what is still too large at blanks, at last between runes.
-func (p *packer) cut(a atom) []atom {
-	var parts []atom
+// what is still too large into sentences or at blanks. It hands over one part
+// at a time: there may be millions.
+func (p *packer) cut(a atom, do func(atom)) {
 	first, _, _ := strings.Cut(p.text.Body[a.span.Start:a.span.End], "\n")
 	header := headingText(first)
-	add := func(span store.Span) {
-		part := p.inner(a, span)
-		if part.span.Len() == 0 {
-			return
+	inside := false
+	give := func(part atom) {
+		if part.inside = inside; inside && a.kind == parse.Table {
+			part.header = header
 		}
-		for _, small := range p.shatter(part) {
-			small.inside = len(parts) > 0
-			if small.inside && a.kind == parse.Table {
-				small.header = header
-			}
-			parts = append(parts, small)
-		}
+		inside = true
+		do(part)
 	}
 	switch a.kind {
 	case parse.Table, parse.Code, parse.List:
-		eachLine(p.text.Body, a.span, add)
-	default:
-		eachSentence(p.text.Body, a.span, add)
-	}
-	return parts
-}
-
-// shatter cuts what has no sentences or lines of bearable length.
-func (p *packer) shatter(a atom) []atom {
-	if a.weight <= p.size {
-		return []atom{a}
-	}
-	if a.kind != parse.Paragraph {
-		var out []atom
-		n := 0
-		eachSentence(p.text.Body, a.span, func(store.Span) { n++ })
-		if n > 1 {
-			eachSentence(p.text.Body, a.span, func(span store.Span) {
-				part := p.inner(a, span)
-				part.kind = parse.Paragraph
-				for _, small := range p.shatter(part) {
-					small.kind = a.kind
-					out = append(out, small)
-				}
-			})
-			return out
-		}
-	}
-	return p.halve(a)
-}
-
-// halve cuts an atom near its middle until the parts are small.
-func (p *packer) halve(a atom) []atom {
-	if a.weight <= p.size || a.span.Len() < 2 {
-		return []atom{a}
-	}
-	at := middle(p.text.Body, a.span)
-	if at <= a.span.Start || at >= a.span.End {
-		return []atom{a}
-	}
-	left := p.inner(a, store.Span{Start: a.span.Start, End: at})
-	right := p.inner(a, store.Span{Start: at, End: a.span.End})
-	return append(p.halve(left), p.halve(right)...)
-}
-
-// middle finds a place to cut: the blank nearest to the middle within its
-// middle half, else the rune boundary at the middle.
-func middle(text string, span store.Span) int {
-	mid := span.Start + span.Len()/2
-	for d := range span.Len() / 4 {
-		for _, i := range []int{mid - d, mid + d} {
-			if i > span.Start && i < span.End && (text[i] == ' ' || text[i] == '\n' || text[i] == '\t') {
-				return i
+		eachLine(p.text.Body, a.span, func(line store.Span) {
+			if part := p.inner(a, line); part.weight <= p.size {
+				p.give(part, give)
+			} else {
+				p.sentences(part, give)
 			}
+		})
+	default:
+		p.sentences(a, give)
+	}
+}
+
+// sentences hands over the sentences of an atom.
+func (p *packer) sentences(a atom, give func(atom)) {
+	eachSentence(p.text.Body, a.span, func(span store.Span) {
+		part := p.inner(a, span)
+		for part.weight > p.size {
+			// About equal parts: a rest of two words helps nobody.
+			n := ceil(part.weight, p.size)
+			at := part.span.Start + prefix(p.text.Body[part.span.Start:part.span.End], part.weight/n)
+			p.give(p.inner(a, store.Span{Start: part.span.Start, End: at}), give)
+			part.weight -= part.weight / n
+			part = p.rest(a, part, at)
 		}
+		p.give(part, give)
+	})
+}
+
+// rest returns what of a part stands behind at. Only what may be the last rest
+// is weighed anew; before, the weight that is left is known well enough.
+func (p *packer) rest(of, part atom, at int) atom {
+	span := store.Span{Start: at, End: part.span.End}
+	if part.weight <= p.most() {
+		return p.inner(of, span)
 	}
-	if at := runeStart(text, mid); at > span.Start {
-		return at
+	part.span = trim(p.text.Body, span)
+	return part
+}
+
+func (p *packer) give(part atom, give func(atom)) {
+	if part.span.Len() > 0 {
+		give(part)
 	}
-	for mid < span.End && text[mid]&0xc0 == 0x80 {
-		mid++
-	}
-	return mid
 }

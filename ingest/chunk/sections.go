@@ -15,43 +15,36 @@ func (s *splitter) runs(atoms []atom) [][]atom {
 	var out [][]atom
 	var cur []atom
 	weight := 0
-	close := func() {
+	content := false // cur holds more than headings
+	end := func() {
 		if len(cur) > 0 {
 			out = append(out, cur)
-			cur, weight = nil, 0
+			cur, weight, content = nil, 0, false
 		}
 	}
 	for i := 0; i < len(atoms); i++ {
 		a := atoms[i]
 		switch {
-		case len(cur) == 0 || onlyHeadings(cur):
+		case !content:
 		case a.page != cur[len(cur)-1].page:
 			rest, ok := s.runsOn(cur[len(cur)-1], a)
 			if ok {
 				cur = append(cur, rest[0])
 			}
-			close()
+			end()
 			if ok && len(rest) == 1 {
 				continue
 			}
 			a = rest[len(rest)-1]
 		case a.kind == parse.Heading && s.parts(cur, weight, atoms[i:]):
-			close()
+			end()
 		}
 		cur = append(cur, a)
 		weight += a.weight
+		content = content || a.kind != parse.Heading
 	}
-	close()
+	end()
 	return out
-}
-
-func onlyHeadings(atoms []atom) bool {
-	for _, a := range atoms {
-		if a.kind != parse.Heading {
-			return false
-		}
-	}
-	return true
 }
 
 // parts says that a run of some weight ends before the heading that next

@@ -32,33 +32,77 @@ func Tokens(text string) int { return ceil(weigh(text), one) }
 func weigh(text string) int {
 	hundredths := 0
 	for i := 0; i < len(text); {
-		r, n := utf8.DecodeRuneInString(text[i:])
-		class := classOf(r)
-		end, runes := runEnd(text, i+n, r, class)
-		switch class {
-		case cjk:
-			hundredths += perCJK * runes
-		case blank:
-			hundredths += one * (runes - 1) / perBlanks
-		case latin:
-			hundredths += one * ceil(runes, perLetters)
-		case other:
-			hundredths += one * ceil(runes, perOther)
-		case digit:
-			hundredths += one * ceil(runes, perDigits)
-		default:
-			hundredths += one * ceil(runes, perMarks)
-		}
+		end, weight, _ := nextRun(text, i)
+		hundredths += weight
 		i = end
 	}
 	return hundredths
 }
 
+// prefix returns how many bytes of text weigh at most limit: up to the last
+// blank if one stands in the last quarter, else up to a rune boundary. It is
+// at least the first rune.
+func prefix(text string, limit int) int {
+	weight, lastBlank := 0, 0
+	for i := 0; i < len(text); {
+		end, w, class := nextRun(text, i)
+		if weight+w > limit {
+			if lastBlank > i/4*3 {
+				return lastBlank
+			}
+			return within(text, i, end, limit-weight, w)
+		}
+		if class == blank {
+			lastBlank = i
+		}
+		weight += w
+		i = end
+	}
+	return len(text)
+}
+
+// within cuts a run that weighs too much, in proportion.
+func within(text string, start, end, room, weight int) int {
+	at := runeStart(text, start+(end-start)*room/weight)
+	if at > start || start > 0 {
+		return max(at, start)
+	}
+	_, n := utf8.DecodeRuneInString(text)
+	return n
+}
+
+// nextRun returns the end of the run of characters at i that count together,
+// its weight in hundredths and its class.
+func nextRun(text string, i int) (end, weight int, c class) {
+	r, n := utf8.DecodeRuneInString(text[i:])
+	c = classOf(r)
+	end, runes := runEnd(text, i+n, r, c)
+	switch c {
+	case cjk:
+		weight = perCJK * runes
+	case blank:
+		weight = one * (runes - 1) / perBlanks
+	case latin:
+		weight = one * ceil(runes, perLetters)
+	case other:
+		weight = one * ceil(runes, perOther)
+	case digit:
+		weight = one * ceil(runes, perDigits)
+	default:
+		weight = one * ceil(runes, perMarks)
+	}
+	return end, weight, c
+}
+
+// maxRun bounds one run, in bytes, so that looking for a place to cut does not
+// read megabytes of the same letter again and again.
+const maxRun = 1 << 12
+
 // runEnd returns where the run of characters that count together ends, the
 // first of which is r, and how many they are.
 func runEnd(text string, at int, r rune, class class) (end, runes int) {
 	runes = 1
-	for at < len(text) {
+	for limit := at + maxRun; at < len(text) && at < limit; {
 		next, n := utf8.DecodeRuneInString(text[at:])
 		c := classOf(next)
 		joins := c == class && (class != mark || next == r) ||
@@ -98,6 +142,8 @@ func classOf(r rune) class {
 			return blank
 		}
 		return mark
+	case r >= 0x4e00 && r < 0xa000 || r >= 0xac00 && r < 0xd7a4: // most of them
+		return cjk
 	case unicode.Is(unicode.M, r):
 		return accent
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul):
