@@ -36,7 +36,7 @@ func appendRows(units []analysis.Span, text string, s analysis.Span) []analysis.
 		at += len(line)
 		switch {
 		case span.Start == span.End:
-		case isRow(text[span.Start:span.End]):
+		case IsRow(text[span.Start:span.End]):
 			flush()
 			units = append(units, span)
 		case prose.Start < 0:
@@ -49,20 +49,19 @@ func appendRows(units []analysis.Span, text string, s analysis.Span) []analysis.
 	return units
 }
 
-// isRow says whether a line is a row of a table: cells in bars, or two cells of
-// figures and more after at most a label.
-func isRow(line string) bool {
+// IsRow says whether a line is a row of a table: cells in bars or parted by
+// tabs, a label and a figure with a gap between them, or two figures and more
+// at its end.
+func IsRow(line string) bool {
 	if strings.HasPrefix(line, "|") || strings.Count(line, "\t") >= 2 {
 		return true
 	}
 	fields := strings.Fields(line)
 	figures := 0
-	for _, f := range fields {
-		if isFigure(f) {
-			figures++
-		}
+	for figures < len(fields) && isFigure(fields[len(fields)-1-figures]) {
+		figures++
 	}
-	return figures >= 2 && isFigure(fields[len(fields)-1]) && (figures >= 3 || 2*figures >= len(fields))
+	return figures >= 2 || figures == 1 && len(fields) > 1 && strings.Contains(line, "  ")
 }
 
 // isFigure recognises a cell of a table of figures: 2,852, $(1.5), 12%, — or $.

@@ -22,6 +22,7 @@ import (
 	"ragagent/retrieval/rewrite"
 	"ragagent/store"
 	"ragagent/store/chromem"
+	"ragagent/store/datadir"
 	"ragagent/web"
 )
 
@@ -49,7 +50,11 @@ func newModel(models modelFlags) (llm.Model, error) {
 	provider, name, _ := strings.Cut(models.LLM, "/")
 	switch {
 	case models.LLM == "" || models.LLM == "extractive":
-		return extractive.New(extractive.Config{})
+		static, err := embed.NewStatic()
+		if err != nil {
+			return nil, fmt.Errorf("built-in embedder: %w", err)
+		}
+		return extractive.New(extractive.Config{Embedder: static})
 	case provider == "ollama" && name != "":
 		return ollama.New(ollama.Config{BaseURL: models.OllamaHost, Model: name})
 	}
@@ -57,7 +62,7 @@ func newModel(models modelFlags) (llm.Model, error) {
 }
 
 // wireRetrieval sets up the indexes and the one path that searches them.
-func (a *app) wireRetrieval(embedder retrieval.Embedder) (*retrieval.Index, error) {
+func (a *app) wireRetrieval(cfg appConfig, embedder retrieval.Embedder) (*retrieval.Index, error) {
 	analyzer := analysis.New()
 	words, err := bm25.New(bm25.Config{Analyzer: analyzer})
 	if err != nil {
@@ -67,7 +72,7 @@ func (a *app) wireRetrieval(embedder retrieval.Embedder) (*retrieval.Index, erro
 	if err != nil {
 		return nil, err
 	}
-	index, err := retrieval.NewIndex(retrieval.IndexConfig{Lexical: words, Vectors: chromem.New(chromem.Config{})})
+	index, err := retrieval.NewIndex(retrieval.IndexConfig{Lexical: words, Vectors: chromem.New(chromem.Config{MaxBytes: indexMemory(cfg.maxMemory)})})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +97,10 @@ func (a *app) wireIngest(cfg appConfig, embedder retrieval.Embedder, index *retr
 		Indexer:  index,
 		Parser:   parser,
 		Embedder: embedder,
+		Reserve:  datadir.NewReserve(cfg.data, 0),
 		Log:      cfg.log,
+
+		MaxIndexBytes: indexMemory(cfg.maxMemory),
 
 		MaxFileBytes: maxFileBytes,
 	})
@@ -122,6 +130,7 @@ func (a *app) wireServer(cfg appConfig) error {
 		Page:        web.FS(),
 		Ready:       a.readiness,
 		Quarantined: a.service.Quarantined,
+		Stalled:     a.service.Stalled,
 		Backup:      a.writeBackup,
 		Hosts:       cfg.hosts,
 		Origins:     cfg.origins,

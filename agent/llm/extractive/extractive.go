@@ -24,9 +24,21 @@ type Config struct {
 	Sentences int
 	// Passages is how many of the best passages it reads; 0 means 5.
 	Passages int
+	// Embedder compares what sentences mean with the query; nil goes by words
+	// alone. It embeds up to 300 sentences a question, so it should be a cheap
+	// one, such as the built-in. Its errors are passed over: words are enough
+	// to answer.
+	Embedder Embedder
 	// RefuseAt is the confidence z at or below which it refuses; 0 is the
 	// measured optimum, a higher value refuses more.
 	RefuseAt float64
+}
+
+// Embedder turns texts into vectors of L2 norm 1; nil for a text it has nothing
+// to say about. It may be used concurrently.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error) // in their order
+	EmbedQuery(ctx context.Context, text string) ([]float32, error)
 }
 
 // Model is the answerer. It may be used concurrently.
@@ -67,7 +79,7 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Delta
 			m.begin(question, req.Tools, yield)
 			return
 		}
-		for _, piece := range m.reply(question, results) {
+		for _, piece := range m.reply(ctx, question, results) {
 			if !yield(llm.Delta{Text: piece}, nil) {
 				return
 			}
@@ -141,7 +153,7 @@ type Passage struct {
 }
 
 // reply makes the answer, in pieces as they may be streamed.
-func (m *Model) reply(question string, results []llm.Message) []string {
+func (m *Model) reply(ctx context.Context, question string, results []llm.Message) []string {
 	seen, failure := Observation{}, ""
 	for _, r := range results {
 		var o Observation
@@ -163,7 +175,7 @@ func (m *Model) reply(question string, results []llm.Message) []string {
 	if seen.Result.Rewritten != "" {
 		query = seen.Result.Rewritten
 	}
-	a := m.read(query, seen)
+	a := m.read(ctx, query, seen)
 	if !a.confident(m.cfg.RefuseAt) {
 		return []string{Refusal}
 	}
@@ -176,8 +188,14 @@ func pieces(sentences []sentence) []string {
 	out := make([]string, len(sentences))
 	for i, s := range sentences {
 		text := plain(s.text)
+		sameTable := i > 0 && s.lead != "" && sentences[i-1].lead == s.lead
+		if s.lead != "" && !sameTable {
+			text = s.lead + "\n" + text
+		}
 		switch {
 		case i == 0:
+		case sameTable:
+			text = "\n" + text
 		case ended(sentences[i-1].text) && ended(text):
 			text = " " + text
 		default:

@@ -89,7 +89,7 @@ func (b *bench) ask(t *testing.T, queries []eval.Question, most int, robbed bool
 		if result.Rewritten != "" {
 			query = result.Rewritten
 		}
-		a := b.model.read(query, o)
+		a := b.model.read(t.Context(), query, o)
 		out = append(out, asked{queries[i].ID, a, a.best(b.model.cfg.Sentences)})
 	}
 	return out
@@ -213,7 +213,11 @@ func newBench(t *testing.T, data *eval.Dataset) *bench {
 		}
 	}
 	check(t, index.Load(t.Context(), kb, rec.all()))
-	model, err := New(Config{})
+	cfg := Config{Embedder: embedder}
+	if os.Getenv("RAGAGENT_MODE") == "lexical" {
+		cfg.Embedder = nil
+	}
+	model, err := New(cfg)
 	check(t, err)
 	return &bench{data: data, find: find, model: model}
 }

@@ -18,6 +18,7 @@ type question struct {
 	unknown float64         // share of its words that no document holds
 	kind    kind
 	cjk     bool
+	years   map[string]bool // that the question names
 }
 
 // kind is what a question asks for.
@@ -34,8 +35,18 @@ const (
 func newQuestion(a *analysis.Analyzer, query string, terms []Term) question {
 	tokens := a.Analyze(query)
 	q := question{idf: map[string]float64{}, words: map[string]bool{}, kind: kindOf(query), cjk: analysis.HasCJK(query)}
+	for _, y := range year.FindAllString(query, -1) {
+		if q.years == nil {
+			q.years = map[string]bool{}
+		}
+		q.years[y] = true
+	}
+	asking := q.asking(a, query)
 	unknown := 0
 	for _, t := range terms {
+		if asking[t.Term] {
+			continue
+		}
 		if t.DF == 0 {
 			unknown++
 			continue
@@ -47,7 +58,7 @@ func newQuestion(a *analysis.Analyzer, query string, terms []Term) question {
 	}
 	for i, t := range tokens {
 		q.words[t.Word] = true
-		if len(terms) == 0 {
+		if len(terms) == 0 && !asking[t.Term] {
 			q.idf[t.Term] = 1
 		}
 		if i > 0 && !t.CJK {
@@ -58,6 +69,28 @@ func newQuestion(a *analysis.Analyzer, query string, terms []Term) question {
 		q.sum += w
 	}
 	return q
+}
+
+var quantity = regexp.MustCompile(`(?i)\bhow (?:much|many|often)\b`)
+
+// asking are the terms that only say what is asked for: nobody answers "how
+// much" with the word "much", which is rare enough to outweigh the rest.
+func (q question) asking(a *analysis.Analyzer, query string) map[string]bool {
+	return termSet(a, strings.Join(quantity.FindAllString(query, -1), " "))
+}
+
+// otherYear says whether a text names years and none of those asked about.
+func (q question) otherYear(text string) bool {
+	if len(q.years) == 0 {
+		return false
+	}
+	named := year.FindAllString(text, -1)
+	for _, y := range named {
+		if q.years[y] {
+			return false
+		}
+	}
+	return len(named) > 0
 }
 
 // coverage is the idf share of the query's known terms that the sets hold
@@ -76,6 +109,20 @@ func (q question) coverage(sets ...map[string]bool) float64 {
 		}
 	}
 	return found / q.sum
+}
+
+// foreign is the share of terms the question does not hold, 0..1.
+func (q question) foreign(terms map[string]bool) float64 {
+	if len(terms) == 0 {
+		return 0
+	}
+	n := 0
+	for t := range terms {
+		if _, asked := q.idf[t]; !asked {
+			n++
+		}
+	}
+	return float64(n) / float64(len(terms))
 }
 
 // termSet analyses a text.

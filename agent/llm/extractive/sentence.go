@@ -1,6 +1,8 @@
 package extractive
 
 import (
+	"context"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -8,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"ragagent/agent/cite"
 	"ragagent/retrieval/analysis"
 )
 
@@ -18,6 +19,7 @@ type sentence struct {
 	rank     int // of the passage, from 0
 	position int // in the passage, from 0
 	text     string
+	lead     string // what to read before a row: see unit.lead
 	coverage float64
 	score    float64
 }
@@ -36,6 +38,15 @@ const (
 	weightQuestion = -.88 // is a question itself
 	weightShort    = -2.45
 	shortTokens    = 4
+	weightSimilar  = 4  // cosine with the query; see Config.Embedder
+	weightYear     = -3 // names years, but none of those asked about
+	// weightLong times ln(1 + tokens/10): a long sentence holds many words by
+	// chance. Not for CJK, where a token is a bigram.
+	weightLong = -1
+	// Rows of tables, which those collections have none of.
+	weightRow   = .5  // where a figure is asked for
+	weightTotal = 1.5 // sums the table up
+	weightLabel = -3  // share of its label that was not asked for
 )
 
 // answer is what reading the passages gave.
@@ -45,7 +56,7 @@ type answer struct {
 }
 
 // read scores every sentence of the passages.
-func (m *Model) read(query string, seen Observation) answer {
+func (m *Model) read(ctx context.Context, query string, seen Observation) answer {
 	passages := seen.Passages[:min(len(seen.Passages), m.cfg.Passages)]
 	q := newQuestion(m.analyzer, query, seen.Result.Terms)
 	var a answer
@@ -53,31 +64,24 @@ func (m *Model) read(query string, seen Observation) answer {
 		return a
 	}
 	top := max(evidence(passages[0].Score), 1e-9)
-	union := map[string]bool{}
+	found := map[string]bool{}
+	var meanings []string
 	for rank := range passages {
 		p := &passages[rank]
 		title := termSet(m.analyzer, titleOf(p))
-		before := map[string]bool{}
-		for i, u := range cite.Units(p.Text) {
-			text := p.Text[u.Start:u.End]
-			tokens := m.analyzer.Analyze(text)
-			terms := termsOf(tokens)
-			s := sentence{passage: p, rank: rank, position: i, text: text, coverage: q.coverage(terms)}
-			s.score = weightCoverage*s.coverage +
-				weightBigram*q.bigrams(tokens) +
-				weightPassage*evidence(p.Score)/top +
-				weightType*oneIf(q.fitsType(text, tokens)) +
-				weightFirst*oneIf(i == 0) +
-				weightContext*q.coverage(terms, before, title) +
-				weightTitle*q.coverage(title) +
-				weightQuestion*oneIf(isQuestion(text)) +
-				weightShort*oneIf(len(tokens) < shortTokens)
-			a.sentences = append(a.sentences, s)
-			before = terms
-			for t := range terms {
-				union[t] = true
+		for i, u := range m.units(p.Text) {
+			maps.Copy(found, u.terms)
+			if u.heads {
+				continue
 			}
+			s := sentence{passage: p, rank: rank, position: i, text: u.text, lead: strings.Join(u.lead, "\n"), coverage: q.coverage(u.about)}
+			s.score = q.score(u, title) + weightPassage*evidence(p.Score)/top
+			a.sentences = append(a.sentences, s)
+			meanings = append(meanings, strings.TrimSpace(u.context+"\n"+u.text))
 		}
+	}
+	for i, cosine := range m.similar(ctx, query, meanings) {
+		a.sentences[i].score += weightSimilar * cosine
 	}
 	slices.SortStableFunc(a.sentences, func(x, y sentence) int {
 		switch {
@@ -88,8 +92,27 @@ func (m *Model) read(query string, seen Observation) answer {
 		}
 		return 0 // stable: by passage, then by place
 	})
-	a.signals = q.signals(m.analyzer, passages, union)
+	a.signals = q.signals(m.analyzer, passages, found)
 	return a
+}
+
+// score is what a unit is worth, the standing of its passage aside.
+func (q question) score(u unit, title map[string]bool) float64 {
+	score := weightCoverage*q.coverage(u.about) +
+		weightBigram*q.bigrams(u.aboutTokens) +
+		weightType*oneIf(q.fitsType(u.text, u.tokens)) +
+		weightFirst*oneIf(u.first) +
+		weightContext*q.coverage(u.about, u.before, title) +
+		weightTitle*q.coverage(title) +
+		weightQuestion*oneIf(isQuestion(u.text)) +
+		weightYear*oneIf(q.otherYear(strings.Join(u.lead, " ")+" "+u.text))
+	if !q.cjk {
+		score += weightLong * math.Log1p(float64(len(u.tokens))/10)
+	}
+	if !u.row {
+		return score + weightShort*oneIf(len(u.tokens) < shortTokens)
+	}
+	return score + weightRow*oneIf(q.kind == figure) + weightTotal*oneIf(u.total) + weightLabel*q.foreign(u.label)
 }
 
 // evidence undoes the calibration of a passage's score, 1 - exp(-4 evidence):
