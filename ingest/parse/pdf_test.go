@@ -226,3 +226,50 @@ func TestNoTemporaryFilesAreLeft(t *testing.T) {
 		t.Errorf("left %v, %v", left, err)
 	}
 }
+
+// inObjectStream is a file whose catalog, page tree and page lie in an object
+// stream.
+func inObjectStream(t *testing.T) *pdfMaker {
+	objects := []string{"<</Type /Catalog /Pages 2 0 R>>", "<</Type /Pages /Count 1 /Kids [7 0 R] /Resources <</Font <</F1 3 0 R>>>>>>", "<</Type /Page /Parent 2 0 R /Contents 8 0 R>>"}
+	ids := []int{1, 2, 7}
+	var index, data strings.Builder
+	for i, o := range objects {
+		fmt.Fprintf(&index, "%d %d ", ids[i], data.Len())
+		data.WriteString(o + "\n")
+	}
+	m := newPDF()
+	m.object(3, "<</Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding>>")
+	m.stream(8, "", show("Read me."))
+	return m.stream(5, fmt.Sprintf("/Type /ObjStm /N 3 /First %d /Filter /FlateDecode", index.Len()), deflate(t, []byte(index.String()+data.String())))
+}
+
+func TestDamagedPDFIsRepaired(t *testing.T) {
+	whole := string(newPDF().pages(show("Read me."), show("Me too.")).bytes(""))
+	cut := whole[:strings.Index(whole, "2 0 obj")] // catalog and pages are there, the page tree is not
+	tests := []struct {
+		name, data, warning string
+	}{
+		{"version 2.0", strings.Replace(whole, "%PDF-1.7", "%PDF-2.0", 1), ""},
+		{"a header with more in it", strings.Replace(whole, "%PDF-1.7\n%\xe2", "%PDF-1.7 x%\xe2", 1), ""},
+		{"mail around it", "From: x\r\n\r\n" + whole + strings.Repeat("\r\nmore", 50), ""},
+		{"data behind it", whole + strings.Repeat("\r\nmore", 50), ""},
+		{"a wrong place of the table", strings.Replace(whole, "startxref\n", "startxref\n9", 1), "damaged"},
+		{"wrong places in the table", strings.ReplaceAll(whole, "00000 n", "00001 n"), "damaged"},
+		{"cut off behind the pages", cut, "cut off"},
+		{"a table that is lost, and object streams", inObjectStream(t).out.String(), "cut off"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			text, err := parseBytes(t, "x.pdf", []byte(tt.data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasPrefix(text.Body, "Read me.") {
+				t.Errorf("got %q", text.Body)
+			}
+			if warnings := strings.Join(text.Warnings, "; "); (tt.warning == "") != (warnings == "") || !strings.Contains(warnings, tt.warning) {
+				t.Errorf("warnings %q, want %q", warnings, tt.warning)
+			}
+		})
+	}
+}

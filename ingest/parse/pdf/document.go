@@ -12,7 +12,6 @@ import (
 
 // Document is an open file. It is not safe for concurrent use.
 type Document struct {
-	reader *pdf.Reader
 	info   Info
 	pages  []pageNode
 	fonts  map[string]*font
@@ -23,22 +22,69 @@ type Document struct {
 const maxPages = 50_000
 
 // Open reads the structure of a file: cross references, pages, properties.
-// Errors wrap ErrEncrypted or ErrDamaged.
-func Open(file io.ReaderAt, size int64) (doc *Document, err error) {
+// Where that fails, it looks for the objects themselves. Errors wrap
+// ErrEncrypted or ErrDamaged.
+func Open(file io.ReaderAt, size int64) (*Document, error) {
+	s := newSource(file, size)
+	doc, err := open(s)
+	if errors.Is(err, ErrEncrypted) || err == nil && doc.lost() == 0 && len(doc.pages) > 0 {
+		return doc, err
+	}
+	repaired, repairErr := s.repaired()
+	switch {
+	case repairErr == nil && (err != nil || len(repaired.pages) > len(doc.pages) || repaired.lost() < doc.lost()):
+		return repaired, nil
+	case errors.Is(repairErr, ErrEncrypted):
+		return nil, repairErr
+	}
+	return doc, err
+}
+
+// open reads a source as it is.
+func open(s *source) (doc *Document, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			doc, err = nil, fmt.Errorf("%w: %v", ErrDamaged, r)
 		}
 	}()
-	reader, err := pdf.NewReader(file, size)
+	reader, err := pdf.NewReader(s, s.length())
 	if err != nil {
 		return nil, openError(err)
 	}
-	doc = &Document{reader: reader, fonts: map[string]*font{}}
+	doc = &Document{fonts: map[string]*font{}}
 	doc.pages = pageTree(reader.Trailer().Key("Root").Key("Pages"))
 	doc.info = readInfo(reader.Trailer().Key("Info"))
 	doc.info.Pages = len(doc.pages)
 	return doc, nil
+}
+
+// repaired reads a source by a table of objects made anew.
+func (s *source) repaired() (*Document, error) {
+	again, err := s.rebuilt()
+	if err != nil {
+		return nil, err
+	}
+	doc, err := open(again)
+	if err != nil {
+		return nil, err
+	}
+	warning := "the file is damaged; what could be found in it was read"
+	if s.open {
+		warning = "the file is cut off; pages at its end may be missing"
+	}
+	doc.info.Warnings = append(doc.info.Warnings, warning)
+	return doc, nil
+}
+
+// lost counts the pages that cannot be read.
+func (d *Document) lost() int {
+	n := 0
+	for _, p := range d.pages {
+		if p.page.Kind() != pdf.Dict {
+			n++
+		}
+	}
+	return n
 }
 
 func openError(err error) error {
