@@ -38,6 +38,9 @@ type Config struct {
 	// Quarantined returns why a knowledge base, given by its id, is not
 	// searched (*ingest.QuarantineError), nil if it is; nil: all are.
 	Quarantined func(kbID string) error
+	// Stalled says why no job is taken up at present, "" if jobs are; nil:
+	// they always are.
+	Stalled func() string
 	// Backup writes a backup of everything (store/backup); nil: not offered.
 	Backup func(ctx context.Context, w io.Writer) error
 	// Hosts are names the server may be addressed by beside localhost and IP
@@ -131,6 +134,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Quarantined == nil {
 		c.Quarantined = func(string) error { return nil }
+	}
+	if c.Stalled == nil {
+		c.Stalled = func() string { return "" }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

@@ -21,8 +21,10 @@ type jobAnswer struct {
 	Done            int          `json:"done"`
 	Total           int          `json:"total"`
 	// ETAMS is null while nobody can tell.
-	ETAMS     *int64     `json:"eta_ms"`
-	Error     string     `json:"error,omitempty"`
+	ETAMS *int64 `json:"eta_ms"`
+	Error string `json:"error,omitempty"`
+	// Waiting is why a job that has not ended does not go on at present.
+	Waiting   string     `json:"waiting,omitempty"`
 	Attempts  int        `json:"attempts"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`
@@ -44,6 +46,9 @@ func (s *Server) jobOf(j store.Job) jobAnswer {
 		Attempts:        j.Attempts,
 		CreatedAt:       j.CreatedAt.UTC(),
 		UpdatedAt:       j.UpdatedAt.UTC(),
+	}
+	if !j.Status.Ended() {
+		out.Waiting = s.cfg.Stalled()
 	}
 	if !j.StartedAt.IsZero() {
 		started := j.StartedAt.UTC()

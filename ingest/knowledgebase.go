@@ -112,13 +112,14 @@ func (s *Service) forgetAll(ctx context.Context, kb store.KnowledgeBase) error {
 	if err != nil {
 		return err
 	}
-	if err := s.cfg.Records.DeleteKnowledgeBase(ctx, kb.ID); err != nil {
+	if err := s.deleting(func() error { return s.cfg.Records.DeleteKnowledgeBase(ctx, kb.ID) }); err != nil {
 		return fmt.Errorf("delete knowledge base %q: %w", kb.Name, err)
 	}
 	ctx = context.WithoutCancel(ctx)
 	for hash := range hashes {
 		s.dropBlob(ctx, hash)
 	}
+	s.resumeJobs(false) // there may be room now
 	return nil
 }
 

@@ -1,15 +1,174 @@
 package ingest
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"syscall"
+	"time"
 
 	"ragagent/store"
 )
+
+// Sizer is implemented by indexers that know how much memory they take.
+type Sizer interface{ Bytes() int64 }
+
+// Reserve is room on the disk that is given up when deleting needs it: on a
+// full disk a deletion has to be written down before it makes room.
+type Reserve interface {
+	Release() error // once more does nothing
+	Refill() error
+}
 
 // isFull tells a disk without room, in whichever way it shows itself: full, a
 // quota, or a limit of the size of files.
 func isFull(err error) bool {
 	return errors.Is(err, store.ErrFull) || errors.Is(err, syscall.ENOSPC) ||
 		errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
+
+// What a chunk is expected to take in the indexes, in bytes.
+const (
+	bytesPerDim   = 5   // a float32 and a code
+	bytesPerChunk = 200 // ids and tables
+	bytesPerByte  = 1   // postings and positions of a byte of text
+)
+
+// fits is store.ErrTooLarge if the indexes would pass their ceiling with these
+// chunks; with none, if they have reached it.
+func (s *Service) fits(chunks []store.Chunk) error {
+	sizer, ok := s.cfg.Indexer.(Sizer)
+	if !ok {
+		return nil
+	}
+	need := int64(len(chunks)) * int64(bytesPerChunk+bytesPerDim*s.cfg.Embedder.Dim())
+	for i := range chunks {
+		need += int64(bytesPerByte * len(chunks[i].Text))
+	}
+	if used := sizer.Bytes(); used+max(need, 1) > s.cfg.MaxIndexBytes {
+		return fmt.Errorf("%w: the search indexes take %d bytes of memory, this needs about %d and the ceiling is %d: "+
+			"delete something or raise the ceiling", store.ErrTooLarge, used, need, s.cfg.MaxIndexBytes)
+	}
+	return nil
+}
+
+// Pauses between attempts on a full disk.
+const (
+	firstPause = time.Second
+	maxPause   = time.Minute
+)
+
+// stall is why no job is taken up, and until when.
+type stall struct {
+	reason string // "" while nothing is wrong
+	until  time.Time
+	pause  time.Duration // the latest one
+	ended  chan struct{} // closed when it is over before its time
+	// unreturned are jobs that could not even be given back.
+	unreturned []string
+	released   bool // the reserve was given up
+}
+
+// Stalled says why no job is taken up at present, "" if jobs are.
+func (s *Service) Stalled() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stall.reason
+}
+
+// pauseJobs keeps the workers from taking jobs for a while, twice as long each
+// time in a row.
+func (s *Service) pauseJobs(cause error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cfg.Now().Before(s.stall.until) {
+		return // another worker met it too
+	}
+	s.stall.pause = min(max(2*s.stall.pause, firstPause), maxPause)
+	s.stall.until = s.cfg.Now().Add(s.stall.pause)
+	s.stall.reason = "waits for room on the disk, and goes on by itself when there is some: " + cause.Error()
+	if s.stall.ended == nil {
+		s.stall.ended = make(chan struct{})
+	}
+	s.cfg.Log.Warn("the disk is full: jobs are paused", "for", s.stall.pause, "error", cause)
+}
+
+// resumeJobs lets the workers try again now. well says that a job has just been
+// done: nothing is wrong any more.
+func (s *Service) resumeJobs(well bool) {
+	s.mu.Lock()
+	if s.stall.ended != nil {
+		close(s.stall.ended)
+		s.stall.ended = nil
+	}
+	s.stall.until = time.Time{}
+	if well {
+		s.stall.reason, s.stall.pause = "", 0
+	}
+	refill := well && s.stall.released
+	s.mu.Unlock()
+	if !refill || s.cfg.Reserve.Refill() != nil {
+		return
+	}
+	s.mu.Lock()
+	s.stall.released = false
+	s.mu.Unlock()
+}
+
+// awaitRoom waits for the end of a pause. false: ctx has ended.
+func (s *Service) awaitRoom(ctx context.Context) bool {
+	s.mu.Lock()
+	wait, ended := s.stall.until.Sub(s.cfg.Now()), s.stall.ended
+	s.mu.Unlock()
+	if wait > 0 {
+		select {
+		case <-ctx.Done():
+		case <-ended:
+		case <-time.After(wait):
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// giveBack returns a running job to the queue; where even that cannot be
+// written, it is tried again later.
+func (s *Service) giveBack(ctx context.Context, id string) {
+	err := s.cfg.Records.Requeue(ctx, id)
+	if err == nil {
+		return
+	}
+	if isFull(err) {
+		s.mu.Lock()
+		s.stall.unreturned = append(s.stall.unreturned, id)
+		s.mu.Unlock()
+		return
+	}
+	s.cfg.Log.Error("job not given back; it is taken up when its lease ends", "job", id, "error", err)
+}
+
+// giveBackAll tries that once more.
+func (s *Service) giveBackAll(ctx context.Context) {
+	s.mu.Lock()
+	ids := s.stall.unreturned
+	s.stall.unreturned = nil
+	s.mu.Unlock()
+	for _, id := range ids {
+		s.giveBack(ctx, id)
+	}
+}
+
+// deleting does what frees room. If there is not even room to write down what
+// is deleted, the reserve is given up for it.
+func (s *Service) deleting(do func() error) error {
+	err := do()
+	if err == nil || !isFull(err) || s.cfg.Reserve == nil {
+		return err
+	}
+	s.mu.Lock()
+	s.stall.released = true
+	s.mu.Unlock()
+	if released := s.cfg.Reserve.Release(); released != nil {
+		return errors.Join(err, released)
+	}
+	return do()
 }

@@ -21,14 +21,20 @@ type Config struct {
 	Parser   Parser
 	Embedder Embedder
 
-	MaxFileBytes int64         // of one upload; 512 MiB
-	Workers      int           // jobs at a time; the number of cores
-	Batch        int           // chunks that are embedded and journalled together; 128
-	Lease        time.Duration // a worker that is silent for longer has died; 1 minute
-	MaxAttempts  int           // times a job may be taken up before it fails; 3
-	JobTimeout   time.Duration // of one attempt; 1 hour
-	Now          func() time.Time
-	Log          *slog.Logger // discarded
+	// Reserve is given up when deleting needs room on a full disk; may be nil.
+	Reserve Reserve
+
+	MaxFileBytes int64 // of one upload; 512 MiB
+	// MaxIndexBytes bounds the memory of the search indexes; 8 GiB. Beyond it
+	// uploads are store.ErrTooLarge.
+	MaxIndexBytes int64
+	Workers       int           // jobs at a time; the number of cores
+	Batch         int           // chunks that are embedded and journalled together; 128
+	Lease         time.Duration // a worker that is silent for longer has died; 1 minute
+	MaxAttempts   int           // times a job may be taken up before it fails; 3
+	JobTimeout    time.Duration // of one attempt; 1 hour
+	Now           func() time.Time
+	Log           *slog.Logger // discarded
 }
 
 // Service owns knowledge bases, documents and jobs. All methods may be called
@@ -54,6 +60,7 @@ type Service struct {
 	mu          sync.Mutex
 	running     map[string]running          // by job id
 	quarantined map[string]*QuarantineError // by knowledge base id
+	stall       stall
 }
 
 // running is a job that a worker of this process is at.
@@ -69,6 +76,9 @@ func New(cfg Config) (*Service, error) {
 	}
 	if cfg.MaxFileBytes <= 0 {
 		cfg.MaxFileBytes = 512 << 20
+	}
+	if cfg.MaxIndexBytes <= 0 {
+		cfg.MaxIndexBytes = 8 << 30
 	}
 	if cfg.Workers <= 0 {
 		cfg.Workers = runtime.GOMAXPROCS(0)
@@ -146,6 +156,11 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	if n > 0 {
 		s.cfg.Log.Info("jobs taken up again", "count", n)
+	}
+	if s.cfg.Reserve != nil {
+		if err := s.cfg.Reserve.Refill(); err != nil {
+			s.cfg.Log.Warn("no room for the reserve: on a full disk deleting may not work", "error", err)
+		}
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop

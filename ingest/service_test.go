@@ -195,6 +195,7 @@ type index struct {
 	mu     sync.Mutex
 	docs   map[string][]string
 	kbs    map[string]string // of each document
+	bytes  int64             // what it says to take
 	before func()            // called before a document with chunks is put in; may be nil
 }
 
@@ -262,6 +263,12 @@ func (x *index) Contents(_ context.Context, kb string) (words, vectors []string,
 	}
 	slices.Sort(words)
 	return words, slices.Clone(words), nil
+}
+
+func (x *index) Bytes() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.bytes
 }
 
 func (x *index) Cosine(context.Context, string, store.Chunk) (float64, error) { return 1, nil }

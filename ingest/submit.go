@@ -37,6 +37,9 @@ func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submi
 		return Submitted{}, fmt.Errorf("store %q: %w", name, err)
 	}
 	defer func() { _ = staged.Discard() }() // nothing to do once committed
+	if err := s.fits(nil); err != nil {
+		return Submitted{}, err
+	}
 	now := s.cfg.Now()
 	doc := store.Document{
 		ID:              store.NewID("doc"),
@@ -112,13 +115,18 @@ func (s *Service) DeleteDocument(ctx context.Context, idOrName, id string) error
 func (s *Service) forget(ctx context.Context, kb, id string) (store.Document, error) {
 	s.blobs.Lock()
 	defer s.blobs.Unlock()
-	doc, err := s.cfg.Records.DeleteDocument(ctx, kb, id)
+	var doc store.Document
+	err := s.deleting(func() (err error) {
+		doc, err = s.cfg.Records.DeleteDocument(ctx, kb, id)
+		return err
+	})
 	if err != nil {
 		return doc, fmt.Errorf("delete document: %w", err)
 	}
 	ctx = context.WithoutCancel(ctx)
 	s.dropBlob(ctx, doc.SHA256)
 	s.dropBlob(ctx, doc.TextSHA256)
+	s.resumeJobs(false) // there may be room now
 	return doc, nil
 }
 

@@ -48,6 +48,9 @@ func (t *task) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := t.fits(chunks); err != nil {
+			return err
+		}
 		if err := t.embedAndPublish(ctx, kb, doc, chunks); err != nil {
 			return err
 		}

@@ -32,7 +32,8 @@ func (s *Service) nudge() {
 
 // work takes jobs until ctx ends.
 func (s *Service) work(ctx context.Context) {
-	for ctx.Err() == nil {
+	for s.awaitRoom(ctx) {
+		s.giveBackAll(ctx)
 		job, err := s.cfg.Records.Lease(ctx, s.cfg.Now(), s.cfg.Lease)
 		switch {
 		case err == nil:
@@ -41,6 +42,9 @@ func (s *Service) work(ctx context.Context) {
 			continue
 		case ctx.Err() != nil:
 			return
+		case isFull(err):
+			s.pauseJobs(err)
+			continue
 		case !errors.Is(err, store.ErrNotFound):
 			s.cfg.Log.Error("no job could be taken", "error", err)
 		}
@@ -109,12 +113,17 @@ func (t *task) withdraw(ctx context.Context) {
 func (s *Service) settle(ctx context.Context, t *task, err, cause error) {
 	done := context.WithoutCancel(ctx)
 	switch {
-	case err == nil, errors.Is(cause, errDeleted), errors.Is(cause, errCancelled), errors.Is(cause, errLost):
+	case err == nil:
+		s.resumeJobs(true)
+		s.announce(done, t.job.ID)
+	case errors.Is(cause, errDeleted), errors.Is(cause, errCancelled), errors.Is(cause, errLost):
 		s.announce(done, t.job.ID) // decided already, here or by somebody else
 	case ctx.Err() != nil:
-		if err := s.cfg.Records.Requeue(done, t.job.ID); err != nil {
-			s.cfg.Log.Error("job not given back; it is taken up when its lease ends", "job", t.job.ID, "error", err)
-		}
+		s.giveBack(done, t.job.ID)
+		s.announce(done, t.job.ID)
+	case isFull(err):
+		s.pauseJobs(err)
+		s.giveBack(done, t.job.ID)
 		s.announce(done, t.job.ID)
 	default:
 		if errors.Is(err, context.DeadlineExceeded) && cause != nil {

@@ -33,6 +33,7 @@ type appConfig struct {
 	data      string
 	mustExist bool // do not make an empty data folder by mistake
 	models    modelFlags
+	maxMemory int64    // of the search indexes, in MiB; 0 means half of the machine's
 	addr      string   // where this process serves; "" if it does not
 	hosts     []string // names this process is addressed by
 	origins   []string // of web pages that may call it
@@ -112,8 +113,8 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 	if err := errors.Join(finished(cfg.data), removeSnapshot(cfg.data)); err != nil {
 		return err
 	}
-	if a.records, err = sqlite.Open(ctx, sqlite.Config{Path: filepath.Join(cfg.data, recordsFile)}); err != nil {
-		return explained(err, filepath.Join(cfg.data, recordsFile))
+	if a.records, err = openRecords(ctx, cfg.data); err != nil {
+		return err
 	}
 	a.onClose(a.records.Close)
 	if a.blobs, err = blob.New(blob.Config{Dir: filepath.Join(cfg.data, blobsFolder)}); err != nil {
@@ -121,6 +122,17 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 	}
 	a.onClose(a.blobs.Close)
 	return nil
+}
+
+// openRecords opens the database. On a full disk it gives up the reserve for
+// that: what is to be deleted has to be open.
+func openRecords(ctx context.Context, data string) (*sqlite.DB, error) {
+	path := filepath.Join(data, recordsFile)
+	db, err := sqlite.Open(ctx, sqlite.Config{Path: path})
+	if errors.Is(err, store.ErrFull) && datadir.NewReserve(data, 0).Release() == nil {
+		db, err = sqlite.Open(ctx, sqlite.Config{Path: path})
+	}
+	return db, explained(err, path)
 }
 
 // explained says of a damaged database what can be done about it.
@@ -138,7 +150,7 @@ func (a *app) wire(cfg appConfig) error {
 	if err != nil {
 		return err
 	}
-	if a.index, err = a.wireRetrieval(embedder); err != nil {
+	if a.index, err = a.wireRetrieval(cfg, embedder); err != nil {
 		return err
 	}
 	if err := a.wireIngest(cfg, embedder, a.index); err != nil {

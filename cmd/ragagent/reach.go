@@ -23,7 +23,7 @@ func withClient(e *env, reach reachFlags, models modelFlags, do func(*client) er
 		}
 		return do(&client{http: http.DefaultClient, base: strings.TrimRight(reach.Server, "/")})
 	}
-	app, err := openApp(e.ctx, appConfig{data: reach.Data, models: models, log: warnings(e.stderr)})
+	app, err := openApp(e.ctx, appConfig{data: reach.Data, models: models, maxMemory: reach.MaxMemory, log: warnings(e.stderr)})
 	if errors.Is(err, store.ErrInUse) {
 		info := holderOf(reach.Data)
 		if info.Addr == "" {

@@ -18,7 +18,7 @@ type rebuildCmd struct {
 // start, so that building them here shows that it can be done. Nothing else is
 // changed. It fails if a knowledge base is damaged.
 func (c *rebuildCmd) Run(e *env) (err error) {
-	app, err := openApp(e.ctx, appConfig{data: c.Data, mustExist: true, models: c.modelFlags, log: warnings(e.stderr)})
+	app, err := openApp(e.ctx, appConfig{data: c.Data, mustExist: true, models: c.modelFlags, maxMemory: c.MaxMemory, log: warnings(e.stderr)})
 	if err != nil {
 		return err
 	}

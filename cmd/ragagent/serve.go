@@ -32,12 +32,13 @@ func (c *serveCmd) Run(e *env) (err error) {
 	}
 	defer func() { _ = ln.Close() }() // Serve has closed it, if it came to that
 	app, err := openApp(e.ctx, appConfig{
-		data:    c.Data,
-		models:  c.modelFlags,
-		addr:    ln.Addr().String(),
-		hosts:   c.Hosts,
-		origins: c.Origins,
-		log:     c.log(e.stderr),
+		data:      c.Data,
+		models:    c.modelFlags,
+		maxMemory: c.MaxMemory,
+		addr:      ln.Addr().String(),
+		hosts:     c.Hosts,
+		origins:   c.Origins,
+		log:       c.log(e.stderr),
 	})
 	if err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 // dataFlags say where the data is and how to reach it. Every command that works
 // on data has them.
 type dataFlags struct {
-	Data string `help:"Folder that holds everything." default:"ragagent-data" env:"RAGAGENT_DATA" placeholder:"DIR"`
+	Data      string `help:"Folder that holds everything." default:"ragagent-data" env:"RAGAGENT_DATA" placeholder:"DIR"`
+	MaxMemory int64  `help:"Ceiling of the memory of the search indexes in MiB; beyond it uploads are refused. 0 means half of the machine's." env:"RAGAGENT_MAX_MEMORY" placeholder:"MIB"`
 }
 
 // reachFlags are for commands that can also talk to a running server.

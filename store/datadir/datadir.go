@@ -127,9 +127,10 @@ func Abandoned(dir string) bool {
 	return err == nil
 }
 
-// IsLock says whether a name in a data folder is that of a file of this package.
+// IsLock says whether a name in a data folder is that of a file of this package:
+// it holds nothing that could get lost.
 func IsLock(name string) bool {
-	return name == lockName || name == infoName || name == infoName+".new"
+	return name == lockName || name == infoName || name == infoName+".new" || name == reserveName
 }
 
 // Remove removes a folder that holds nothing but an unused lock.

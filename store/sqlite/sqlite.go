@@ -60,7 +60,7 @@ var (
 
 // Open opens the database, makes it if it is not there and brings its schema
 // up to date. A file written by a newer version is refused with ErrConflict
-// and left as it is.
+// and left as it is; one that is damaged is ErrDamaged, a full disk ErrFull.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Path == "" {
 		return nil, store.Invalid("path", "the database needs a file name")
@@ -80,7 +80,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	db := &DB{path: path, now: cfg.Clock}
 	if err := db.open(ctx, cfg.Readers); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, translate(err)), db.Close())
 	}
 	return db, nil
 }

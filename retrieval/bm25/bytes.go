@@ -1,0 +1,35 @@
+package bm25
+
+// Bytes is the memory of all collections: what their segments hold, dead chunks
+// included, without the few words of overhead of each object.
+func (x *Index) Bytes() (n int64) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	for _, c := range x.collections {
+		for _, v := range c.snapshot.Load().views {
+			n += v.bytes()
+		}
+	}
+	return n
+}
+
+// idBytes is what an id takes beside its characters: its string header and its
+// share of the table it is found by.
+const idBytes = 16 + 6
+
+func (v *view) bytes() int64 {
+	s := v.segment
+	n := 4 * (len(s.idSlots) + len(s.docOf) + len(s.length) + len(s.stemOf) + len(s.singleLength) + len(v.titleDF))
+	for _, id := range s.ids {
+		n += len(id) + idBytes
+	}
+	for i := range s.documents {
+		n += len(s.documents[i].id) + 3*idBytes // also in the collection's table of documents
+	}
+	t := &s.titles
+	n += 8*len(t.hash) + 4*(len(t.length)+len(t.of)+len(t.chunkEnds)+len(t.chunks)+len(t.termEnds)+len(t.terms)+len(t.stemOf))
+	for _, f := range []*field{&s.stems, &s.surface, &s.singles, &t.stems, &t.words} {
+		n += len(f.blob) + len(f.data) + len(f.positions) + 4*(len(f.dictionary.ends)+len(f.slots)+len(f.df)+len(f.ends)+len(f.posEnds))
+	}
+	return int64(n)
+}

@@ -1,0 +1,13 @@
+package retrieval
+
+// Bytes is the memory that the indexes take for words and vectors, as far as
+// they know it: what a ceiling is compared with.
+func (x *Index) Bytes() (n int64) {
+	if sized, ok := x.lexical.(interface{ Bytes() int64 }); ok {
+		n += sized.Bytes()
+	}
+	if sized, ok := x.vectors.(interface{ Bytes() int64 }); ok {
+		n += sized.Bytes()
+	}
+	return n
+}

@@ -1,0 +1,5 @@
+package chromem
+
+// Bytes is the memory that counts against Config.MaxBytes: exact vectors and
+// codes, with the rows that are not used yet.
+func (x *Index) Bytes() int64 { return x.budget.used.Load() }
