@@ -41,6 +41,11 @@ func (t *idTable) add(id string, at slot) {
 	t.used++
 }
 
+// head is where probing for an id begins.
+func (t *idTable) head(id string) *atomic.Uint64 {
+	return &t.entries[maphash.String(t.seed, id)&uint64(len(t.entries)-1)]
+}
+
 // probe yields the slots that may hold the id.
 func (t *idTable) probe(id string) iter.Seq[slot] {
 	return func(yield func(slot) bool) {

@@ -55,7 +55,8 @@ type Config struct {
 	// 0 means DefaultExactUpTo.
 	ExactUpTo int
 	// Workers is how many cores one search may use. 0 means half of
-	// GOMAXPROCS, at least 1: so two searches at once are as quick as one.
+	// GOMAXPROCS, at least 1, so that two searches at once are as quick as one;
+	// and all of them where there are more than 262,144 vectors.
 	Workers int
 }
 
@@ -67,7 +68,8 @@ type Index struct {
 	budget  *budget
 	scratch sync.Pool // of *scan
 
-	exactUpTo int
+	exactUpTo     int
+	workersOfMany int // for more than manyRows
 
 	mu          sync.RWMutex // guards the map, not what it holds
 	collections map[string]*collection
@@ -83,11 +85,13 @@ func New(c Config) *Index {
 	if c.ExactUpTo <= 0 {
 		c.ExactUpTo = DefaultExactUpTo
 	}
+	many := c.Workers
 	if c.Workers <= 0 {
-		c.Workers = max(1, runtime.GOMAXPROCS(0)/2)
+		many = runtime.GOMAXPROCS(0)
+		c.Workers = max(1, many/2)
 	}
 	return &Index{
-		db: chromemgo.NewDB(), kernels: fastest(), workers: c.Workers, exactUpTo: c.ExactUpTo,
+		db: chromemgo.NewDB(), kernels: fastest(), workers: c.Workers, exactUpTo: c.ExactUpTo, workersOfMany: many,
 		budget:      &budget{max: c.MaxBytes},
 		scratch:     sync.Pool{New: func() any { return new(scan) }},
 		collections: make(map[string]*collection),

@@ -1,5 +1,7 @@
 package chromem
 
+import "unsafe"
+
 const (
 	// codeStep divides every stride: the bytes a kernel takes at once.
 	codeStep = 32
@@ -16,12 +18,24 @@ type kernels struct {
 	// multiple of lanes.
 	dot func(a, b []float32) float32
 	// sift writes a bit for each row whose raised estimate by its bits is at
-	// least least, blockRows rows a mask.
-	sift func(masks []uint32, bits []byte, rows *estimators, q *tables, least float32)
+	// least least, blockRows rows a mask. The bytes that come ahead bytes later
+	// are fetched meanwhile.
+	sift func(masks []uint32, bits []byte, rows *estimators, q *tables, least float32, ahead int)
+	// prefetch begins to fetch n bytes, 1 or more, into the cache.
+	prefetch func(p unsafe.Pointer, n int)
 }
 
 // portable are the kernels in Go.
-func portable() kernels { return kernels{dots: dotsGo, dot: dotGo, sift: siftGo} }
+func portable() kernels {
+	return kernels{dots: dotsGo, dot: dotGo, sift: siftGo, prefetch: func(unsafe.Pointer, int) {}}
+}
+
+// fetch begins to fetch what will be read soon.
+func fetch[T int8 | byte | float32](k *kernels, s []T) {
+	if len(s) > 0 {
+		k.prefetch(unsafe.Pointer(&s[0]), len(s)*int(unsafe.Sizeof(s[0])))
+	}
+}
 
 // cosine returns the dot product of unit vectors, within -1..1.
 func (k *kernels) cosine(a, b []float32) float32 {
@@ -68,7 +82,7 @@ func dotGo(a, b []float32) float32 {
 	return (eight[0] + eight[2]) + (eight[1] + eight[3])
 }
 
-func siftGo(masks []uint32, bits []byte, rows *estimators, q *tables, least float32) {
+func siftGo(masks []uint32, bits []byte, rows *estimators, q *tables, least float32, _ int) {
 	pairs := len(q.sums) / 32
 	for block := range masks {
 		var sums [blockRows]uint16

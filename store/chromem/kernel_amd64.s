@@ -165,12 +165,12 @@ reduce:
 	VCMPPS    $13, Y14, SUMS, SUMS;  \
 	VMOVMSKPS SUMS, TO
 
-// func siftAVX2(masks *uint32, bits, sums *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs int)
+// func siftAVX2(masks *uint32, bits, sums *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs, ahead int)
 //
 // A shuffle looks up the half bytes of 32 rows at once (André, Kermarrec and
 // Le Scouarnec, Fast Scan). The sums of four groups fit a byte; 16-bit lanes
 // then add up even and odd bytes together in Y0, odd ones alone in Y1.
-TEXT ·siftAVX2(SB), NOSPLIT, $0-64
+TEXT ·siftAVX2(SB), NOSPLIT, $0-72
 	MOVQ         masks+0(FP), DI
 	MOVQ         bits+8(FP), SI
 	MOVQ         sums+16(FP), DX
@@ -179,6 +179,7 @@ TEXT ·siftAVX2(SB), NOSPLIT, $0-64
 	MOVQ         numbers+40(FP), R11
 	MOVQ         blocks+48(FP), CX
 	MOVQ         pairs+56(FP), R10
+	MOVQ         ahead+64(FP), R14
 	VBROADCASTSS (R11), Y12
 	VBROADCASTSS 4(R11), Y13
 	VBROADCASTSS 8(R11), Y14
@@ -193,7 +194,7 @@ block:
 	MOVQ  R10, R13
 
 pair:
-	PREFETCHT0     4096(SI)
+	PREFETCHT0     (SI)(R14*1)
 	VMOVDQU        (SI), Y2
 	VMOVDQU        32(SI), Y3
 	VPSRLW         $4, Y2, Y4
@@ -246,4 +247,16 @@ pair:
 	DECQ         CX
 	JNZ          block
 	VZEROUPPER
+	RET
+
+// func prefetch(p unsafe.Pointer, n int)
+TEXT ·prefetch(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), SI
+	MOVQ n+8(FP), CX
+
+line:
+	PREFETCHT0 (SI)
+	ADDQ       $64, SI
+	SUBQ       $64, CX
+	JG         line
 	RET

@@ -3,6 +3,8 @@ package chromem
 import (
 	"iter"
 	"math/bits"
+	"sync/atomic"
+	"unsafe"
 )
 
 // rowSet marks rows of a snapshot, rowWords words for each of its segments.
@@ -10,12 +12,41 @@ type rowSet []uint64
 
 const rowWords = maxRows / 64
 
-// newRowSet marks the rows of the ids that are there.
-func newRowSet(s *snapshot, ids []string) rowSet {
+// lookups is how many ids are looked up side by side.
+const lookups = 32
+
+// newRowSet marks the rows of the ids that are there. Every look-up waits for
+// memory three times, for the table, for the id's header and for its bytes; so
+// many are under way at once.
+func newRowSet(k *kernels, s *snapshot, ids []string) rowSet {
 	set := make(rowSet, rowWords*len(s.views))
-	for _, id := range ids {
-		if at, ok := s.find(id); ok {
-			set[at>>6] |= 1 << (at & 63)
+	var heads [lookups]*atomic.Uint64
+	var known [lookups]*string
+	for len(ids) > 0 {
+		batch := ids[:min(lookups, len(ids))]
+		ids = ids[len(batch):]
+		for i, id := range batch {
+			heads[i] = s.ids.head(id)
+			k.prefetch(unsafe.Pointer(heads[i]), 8)
+		}
+		for i := range batch {
+			known[i] = nil
+			if e := heads[i].Load(); e != 0 {
+				known[i] = s.idAt(slot(e - 1))
+			}
+			if known[i] != nil {
+				k.prefetch(unsafe.Pointer(known[i]), int(unsafe.Sizeof("")))
+			}
+		}
+		for i := range batch {
+			if id := known[i]; id != nil && len(*id) > 0 {
+				k.prefetch(unsafe.Pointer(unsafe.StringData(*id)), len(*id))
+			}
+		}
+		for _, id := range batch {
+			if at, ok := s.find(id); ok {
+				set[at>>6] |= 1 << (at & 63)
+			}
 		}
 	}
 	return set

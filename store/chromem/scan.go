@@ -14,6 +14,8 @@ const (
 	sparseShare = 4
 	// frontPause is for how many segments fronts that said little are not asked.
 	frontPause = 8
+	// fetchAhead is how many bytes before their turn bits are fetched.
+	fetchAhead = 4096
 )
 
 // scan is one worker's part of a search: it collects the rows that may be
@@ -25,6 +27,8 @@ type scan struct {
 	prune      int
 	dots       [maxRows]int32
 	masks      [maxRows / blockRows]uint32
+	blocks     [maxRows / blockRows]int
+	rows       [maxRows]int
 
 	pause int // segments for which fronts are not asked
 }
@@ -50,9 +54,28 @@ func (c *scan) run(ctx context.Context, worker, n int) {
 		if i/n%checkEvery == 0 && ctx.Err() != nil {
 			return
 		}
+		if i+n < len(c.order) {
+			c.announce(c.order[i+n])
+		}
 		c.segment(c.order[i])
 		c.thin()
 	}
+}
+
+// announce begins to fetch the beginning of what the next segment needs: the
+// processor's own fetching ahead ends with an array.
+func (c *scan) announce(p place) {
+	k := c.snapshot.views[p.segment].sketch
+	if !c.sketched || k == nil {
+		return
+	}
+	fetch(&c.kernels, k.rows.factors)
+	fetch(&c.kernels, k.rows.slacks)
+	if c.pause > 0 {
+		fetch(&c.kernels, k.bits[:min(fetchAhead, len(k.bits))])
+		return
+	}
+	fetch(&c.kernels, k.front[:min(fetchAhead, len(k.front))])
 }
 
 func (c *scan) segment(p place) {
@@ -88,51 +111,57 @@ func (c *scan) whole(i int, v *view) {
 }
 
 // sifted reads the sketch of a segment, and the codes of the rows that may be
-// among the best by it.
-
+// among the best by it. They lie far apart: all are on their way before the
+// first is looked at.
 func (c *scan) sifted(p place, v *view) {
-	least := c.lowest() - p.base
-	if !c.sift(c.masks[:], v.sketch, least) {
-		return
-	}
+	c.sift(v.sketch, c.lowest()-p.base)
+	rows := c.rows[:0]
 	for block, mask := range c.masks {
 		for ; mask != 0; mask &= mask - 1 {
 			row := block*blockRows + bits.TrailingZeros32(mask)
-			c.kernels.dots(c.dots[:1], v.codes[row*v.stride:][:v.stride], c.codes.codes)
-			c.consider(p.segment, v, row, c.dots[0])
+			fetch(&c.kernels, v.codes[row*v.stride:][:v.stride])
+			rows = append(rows, row)
 		}
+	}
+	for _, row := range rows {
+		c.kernels.dots(c.dots[:1], v.codes[row*v.stride:][:v.stride], c.codes.codes)
+		c.consider(p.segment, v, row, c.dots[0])
 	}
 }
 
 // sift marks the rows of a sketch that reach least: by the front of it, and in
-// the blocks where that leaves any, by all of it. It tells whether there are
-// such blocks. Where the front leaves most of them, it is not asked for some
-// segments: the floor is low at first, and with some vectors it stays low.
-func (c *scan) sift(masks []uint32, k *sketch, least float32) bool {
+// the blocks where that leaves any, by all of it. Where the front leaves most
+// of them, it is not asked for some segments: the floor is low at first, and
+// with some vectors it stays low.
+func (c *scan) sift(k *sketch, least float32) {
 	if c.pause > 0 {
 		c.pause--
-		c.kernels.sift(masks, k.bits, &k.rows, &c.sketch.whole, least)
-		return true
+		c.kernels.sift(c.masks[:], k.bits, &k.rows, &c.sketch.whole, least, fetchAhead)
+		return
 	}
-	c.kernels.sift(masks, k.front, &k.rows, &c.sketch.front, least/c.sketch.widen)
-	left := 0
-	blockBytes := len(k.bits) / len(masks)
-	for i := range masks {
-		if masks[i] == 0 {
-			continue
+	c.kernels.sift(c.masks[:], k.front, &k.rows, &c.sketch.front, least/c.sketch.widen, fetchAhead)
+	blocks := c.blocks[:0]
+	for i, mask := range c.masks {
+		if mask != 0 {
+			blocks = append(blocks, i)
 		}
-		left++
-		rows := estimators{k.rows.factors[i*blockRows:], k.rows.slacks[i*blockRows:]}
-		c.kernels.sift(masks[i:i+1], k.bits[i*blockBytes:], &rows, &c.sketch.whole, least)
 	}
-	if 2*left > len(masks) {
+	blockBytes := len(k.bits) / len(c.masks)
+	for n, i := range blocks {
+		next := blocks[min(n+1, len(blocks)-1)]
+		rows := estimators{k.rows.factors[i*blockRows:], k.rows.slacks[i*blockRows:]}
+		c.kernels.sift(c.masks[i:i+1], k.bits[i*blockBytes:], &rows, &c.sketch.whole, least, (next-i)*blockBytes)
+	}
+	if 4*len(blocks) > 3*len(c.masks) {
 		c.pause = frontPause
 	}
-	return left > 0
 }
 
 // chosen reads the codes of some rows of a segment.
 func (c *scan) chosen(i int, v *view, rows rowBits) {
+	for row := range rows.all() {
+		fetch(&c.kernels, v.codes[row*v.stride:][:v.stride])
+	}
 	for row := range rows.all() {
 		c.kernels.dots(c.dots[:1], v.codes[row*v.stride:][:v.stride], c.codes.codes)
 		c.consider(i, v, row, c.dots[0])

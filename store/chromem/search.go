@@ -13,6 +13,8 @@ import (
 const (
 	// workerRows is how many rows are worth a goroutine.
 	workerRows = 16 << 10
+	// manyRows are so many that a search may take all cores for its moment.
+	manyRows = 1 << 18
 	// checkEvery is how many segments are scanned between looks at the context.
 	checkEvery = 32
 )
@@ -41,7 +43,7 @@ type place struct {
 func (x *Index) search(ctx context.Context, c *collection, s *snapshot, unit []float32, q store.VectorQuery) ([]store.VectorHit, error) {
 	job := &search{snapshot: s, kernels: x.kernels, unit: unit, k: min(q.K, s.live), allow: q.Allow}
 	if q.Among != nil {
-		job.among = newRowSet(s, q.Among)
+		job.among = newRowSet(&x.kernels, s, q.Among)
 		job.k = min(q.K, job.among.count())
 	}
 	if job.k == 0 {
@@ -101,7 +103,11 @@ func (x *Index) scans(job *search) []*scan {
 	if job.among != nil {
 		rows = job.among.count()
 	}
-	n := max(1, min(x.workers, rows/workerRows, len(job.order)))
+	workers := x.workers
+	if rows > manyRows {
+		workers = max(workers, x.workersOfMany)
+	}
+	n := max(1, min(workers, rows/workerRows, len(job.order)))
 	if n > 1 && job.allow != nil {
 		var mu sync.Mutex
 		ask := job.allow

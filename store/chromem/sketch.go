@@ -43,8 +43,8 @@ type estimators struct{ factors, slacks []float32 }
 // sketchDim is the dimension, rounded up to whole steps of the kernel.
 func sketchDim(dim int) int { return (dim + quadDims - 1) / quadDims * quadDims }
 
-// frontDim is how many dimensions are looked at first: about a quarter.
-func frontDim(dim int) int { return sketchDim(sketchDim(dim) / 4) }
+// frontDim is how many dimensions are looked at first: about three eighths.
+func frontDim(dim int) int { return sketchDim(sketchDim(dim) * 3 / 8) }
 
 // sketchBytes is the memory of a sketch.
 func sketchBytes(dim int) int64 {

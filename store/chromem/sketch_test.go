@@ -71,8 +71,8 @@ func TestSiftKernelsAgree(t *testing.T) {
 		want, got := make([]uint32, 2), make([]uint32, 2)
 		fast := fastest()
 		for _, least := range []float32{float32(math.Inf(-1)), -1, 0, .3, 1, float32(math.Inf(1))} {
-			siftGo(want, bits, rows, &q.whole, least)
-			fast.sift(got, bits, rows, &q.whole, least)
+			siftGo(want, bits, rows, &q.whole, least, 0)
+			fast.sift(got, bits, rows, &q.whole, least, 0)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("at least %v (-Go +fastest):\n%s", least, diff)
 			}

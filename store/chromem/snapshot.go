@@ -45,6 +45,15 @@ func (s *snapshot) find(id string) (slot, bool) {
 	return 0, false
 }
 
+// idAt returns the place of the id at a slot, nil if the snapshot has no row
+// there.
+func (s *snapshot) idAt(at slot) *string {
+	if at.segment() >= len(s.views) || at.row() >= s.views[at.segment()].n {
+		return nil
+	}
+	return &s.views[at.segment()].ids[at.row()]
+}
+
 func (s *snapshot) id(at slot) string        { return s.views[at.segment()].ids[at.row()] }
 func (s *snapshot) vector(at slot) []float32 { return s.views[at.segment()].vector(at.row()) }
 
