@@ -70,6 +70,7 @@ type Input struct {
 // a run keeps its state to itself.
 type Agent struct {
 	cfg    Config
+	tools  *tool.Registry // of Config.Tools
 	quoter *cite.Quoter
 }
 
@@ -107,10 +108,11 @@ func New(cfg Config) (*Agent, error) {
 	if err := cfg.Limits.check(); err != nil {
 		return nil, fmt.Errorf("agent %q: %w", cfg.Name, err)
 	}
-	if _, err := tool.NewRegistry(cfg.Tools...); err != nil {
+	tools, err := tool.NewRegistry(cfg.Tools...)
+	if err != nil {
 		return nil, fmt.Errorf("agent %q: %w", cfg.Name, err)
 	}
-	return &Agent{cfg: cfg, quoter: cite.NewQuoter()}, nil
+	return &Agent{cfg: cfg, tools: tools, quoter: cite.NewQuoter()}, nil
 }
 
 // wait is Config.Wait by a timer.

@@ -259,10 +259,13 @@ func TestOnlyEverCallingToolsEnds(t *testing.T) {
 func TestFailuresAreObservations(t *testing.T) {
 	boom := fn(t, "boom", func(context.Context, struct{}) (tool.Result, error) { panic("no oil") })
 	broken := fn(t, "broken", func(context.Context, struct{}) (tool.Result, error) { return tool.Result{}, errors.New("disk full") })
-	slow := fn(t, "slow", func(ctx context.Context, _ struct{}) (tool.Result, error) {
+	slow, err := tool.NewFunc(tool.Spec{Name: "slow", Timeout: time.Millisecond}, func(ctx context.Context, _ struct{}) (tool.Result, error) {
 		<-ctx.Done()
 		return tool.Result{}, ctx.Err()
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := map[string]struct{ name, args, want string }{
 		"unknown tool": {"nosuch", `{}`, `Error: there is no tool "nosuch"; the tools are: search, boom, broken, slow`},
 		"bad JSON":     {"search", `{"query": `, "Error: search was not called: the arguments are not valid JSON: the JSON is cut off; write one JSON object"},
@@ -276,7 +279,6 @@ func TestFailuresAreObservations(t *testing.T) {
 			model := llmtest.New(llmtest.Call(tt.name, tt.args), llmtest.Text("Sorry."))
 			a := newAgent(t, agent.Config{
 				Model: model, Tools: []tool.Tool{search(t, tideDocs), boom, broken, slow},
-				Limits: agent.Limits{ToolTimeout: time.Millisecond},
 			})
 			got, events, err := collect(t, a.Run(t.Context(), agent.Input{Question: "q"}))
 			if err != nil {

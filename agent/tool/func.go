@@ -26,8 +26,9 @@ func SchemaOf[A any]() (json.RawMessage, error) {
 
 // Func is a Go function as a tool.
 type Func[A any] struct {
-	spec Spec
-	call func(ctx context.Context, args A) (Result, error)
+	spec   Spec
+	params *Schema
+	call   func(ctx context.Context, args A) (Result, error)
 }
 
 // NewFunc makes a tool of a function. Where spec.Parameters is nil they are
@@ -43,11 +44,14 @@ func NewFunc[A any](spec Spec, call func(ctx context.Context, args A) (Result, e
 		}
 		spec.Parameters = raw
 	}
-	if _, err := NewRegistry(&Func[A]{spec: spec}); err != nil {
+	checked, err := NewRegistry(&Func[A]{spec: spec})
+	if err != nil {
 		return nil, err
 	}
-	return &Func[A]{spec: spec, call: call}, nil
+	return &Func[A]{spec: spec, params: checked.byName[spec.Name].Schema, call: call}, nil
 }
+
+func (f *Func[A]) schema() *Schema { return f.params }
 
 // Spec implements Tool.
 func (f *Func[A]) Spec() Spec { return f.spec }

@@ -62,7 +62,8 @@ type Tool interface {
 
 // Conversational is implemented by tools that read the conversation, such as a
 // retriever that completes a follow-up question from it. The agent asks once a
-// run and calls the tool it gets instead; the receiver is not changed.
+// run and calls the tool it gets instead, which has the same Spec; the receiver
+// is not changed.
 type Conversational interface {
 	WithConversation(lines []Line) Tool
 }
