@@ -32,10 +32,6 @@ func newSegmentBuilder(a *analysis.Analyzer) *segmentBuilder {
 	}
 }
 
-// chunks and tokens say how much was added.
-func (b *segmentBuilder) chunks() int { return len(b.s.ids) }
-func (b *segmentBuilder) size() int   { return len(b.stems.occurrences) }
-
 // add adds the next chunk.
 func (b *segmentBuilder) add(c *store.Chunk) {
 	chunk := uint32(len(b.s.ids))
@@ -73,31 +69,35 @@ func (b *segmentBuilder) document(id string, chunk uint32) {
 func (b *segmentBuilder) index(chunk, position uint32, text string) uint32 {
 	for _, t := range b.tokens {
 		if t.CJK {
-			b.stems.add(t.Term, chunk, noPosition)
+			b.stems.add(b.stems.number(t.Term), chunk, noPosition)
 			continue
 		}
-		stem := b.stems.add(t.Term, chunk, position+uint32(t.Position))
-		b.addSurface(t.Word, stem, chunk)
+		word := b.word(t)
+		b.surface.add(word, chunk, noPosition)
+		b.stems.add(b.stemOf[word], chunk, position+uint32(t.Position))
 	}
 	b.s.length[chunk] += uint32(len(b.tokens))
 	b.singleBuf = analysis.AppendSingles(b.singleBuf[:0], text)
 	for _, c := range b.singleBuf {
-		b.singles.add(c, chunk, noPosition)
+		b.singles.add(b.singles.number(c), chunk, noPosition)
 	}
 	b.s.singleLength[chunk] += uint32(len(b.singleBuf))
 	return position + uint32(len(b.tokens)) + 1
 }
 
-func (b *segmentBuilder) addSurface(word string, stem, chunk uint32) {
-	surface := b.surface.add(word, chunk, noPosition)
-	if int(surface) < len(b.stemOf) {
-		return
+// word returns the provisional number of an unstemmed word.
+func (b *segmentBuilder) word(t analysis.Token) uint32 {
+	word := b.surface.number(t.Word)
+	if int(word) < len(b.stemOf) {
+		return word
 	}
+	stem := b.stems.number(t.Term)
 	b.stemOf = append(b.stemOf, stem)
 	for len(b.surfaces) <= int(stem) {
 		b.surfaces = append(b.surfaces, 0)
 	}
 	b.surfaces[stem]++
+	return word
 }
 
 // build returns the segment. The builder must not be used again.

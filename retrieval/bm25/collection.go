@@ -43,10 +43,6 @@ func (c *collection) reset() {
 	c.snapshot.Store(&snapshot{name: c.name})
 }
 
-// loadTokens is the size at which a segment is finished while loading; it
-// bounds the memory that building takes beside the index itself.
-const loadTokens = 1 << 20
-
 // load replaces everything.
 func (c *collection) load(ctx context.Context, chunks iter.Seq2[store.Chunk, error]) error {
 	segments, err := buildSegments(ctx, c.analyzer, chunks)
@@ -61,33 +57,6 @@ func (c *collection) load(ctx context.Context, chunks iter.Seq2[store.Chunk, err
 	c.documents, c.titleUse, c.titleDF = fresh.documents, fresh.titleUse, fresh.titleDF
 	c.snapshot.Store(fresh.snapshot.Load())
 	return nil
-}
-
-// buildSegments cuts the chunks into segments of whole documents.
-func buildSegments(ctx context.Context, a *analysis.Analyzer, chunks iter.Seq2[store.Chunk, error]) ([]*segment, error) {
-	var segments []*segment
-	b := newSegmentBuilder(a)
-	document := ""
-	for chunk, err := range chunks {
-		if err != nil {
-			return nil, err
-		}
-		if chunk.DocumentID != document {
-			if err := ctx.Err(); err != nil {
-				return nil, err
-			}
-			if b.size() >= loadTokens {
-				segments = append(segments, b.build())
-				b = newSegmentBuilder(a)
-			}
-			document = chunk.DocumentID
-		}
-		b.add(&chunk)
-	}
-	if b.chunks() > 0 {
-		segments = append(segments, b.build())
-	}
-	return segments, nil
 }
 
 // replace puts new chunks in the place of a document's.

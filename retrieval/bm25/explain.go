@@ -63,7 +63,7 @@ func (m *match) explainTitleMatch(p *part, chunk uint32) []retrieval.Explanation
 	if title == noTitle || p.named[title] == 0 {
 		return nil
 	}
-	weights := titleWeights{m: m, idfs: make(map[string]float64)}
+	weights := newTitleWeights(m)
 	return []retrieval.Explanation{
 		{Label: "title match", Value: titleMatchWeight * p.named[title] / m.most},
 		{Label: "title cover", Value: titleCoverWeight * weights.cover(p, title)},

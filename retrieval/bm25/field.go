@@ -55,8 +55,9 @@ func newFieldBuilder() *fieldBuilder {
 	return &fieldBuilder{numbers: make(map[string]uint32)}
 }
 
-// add counts one occurrence and returns the term's provisional number.
-func (b *fieldBuilder) add(term string, doc, position uint32) uint32 {
+// number returns the provisional number of a term. A new one gets the number
+// that len(terms) was.
+func (b *fieldBuilder) number(term string) uint32 {
 	number, ok := b.numbers[term]
 	if !ok {
 		term = strings.Clone(term) // the text it was cut from is not kept
@@ -64,8 +65,12 @@ func (b *fieldBuilder) add(term string, doc, position uint32) uint32 {
 		b.numbers[term] = number
 		b.terms = append(b.terms, term)
 	}
-	b.occurrences = append(b.occurrences, occurrence{number, doc, position})
 	return number
+}
+
+// add counts one occurrence of a term by its provisional number.
+func (b *fieldBuilder) add(number, doc, position uint32) {
+	b.occurrences = append(b.occurrences, occurrence{number, doc, position})
 }
 
 // build returns the field, and the final number of each provisional one. Terms

@@ -25,8 +25,11 @@ type match struct {
 	singles []termList
 	pairs   []termList
 
-	most       float64 // what the known terms can give: the unit of Words
-	maxSurface float64
+	most      float64 // what the known terms can give: the unit of Words
+	mostExact float64 // highest sum of unstemmed words in a live chunk
+	// unit and surfaceUnit turn a part's sums into LexicalHit.Words and Surface.
+	unit, surfaceUnit float64
+	mostHandedOn      float64 // what no chunk gets more than from a neighbour
 }
 
 // part is one view of a snapshot with the sums of the query's scores.
@@ -64,6 +67,7 @@ func (x *Index) Search(ctx context.Context, collections []string, text string) (
 		}
 		step()
 	}
+	m.settle()
 	return m, nil
 }
 
@@ -190,8 +194,8 @@ func (m *match) hit(p *part, chunk int) retrieval.LexicalHit {
 		Ref:        p.first + retrieval.ChunkRef(chunk),
 		ID:         p.ids[chunk],
 		Collection: m.snaps[p.snap].name,
-		Words:      m.wordsScore(p, chunk),
-		Surface:    m.surfaceScore(p, chunk),
+		Words:      p.words[chunk] * m.unit,
+		Surface:    p.exact[chunk] * m.surfaceUnit,
 		Before:     retrieval.NoChunk,
 		After:      retrieval.NoChunk,
 	}
@@ -205,27 +209,21 @@ func (m *match) hit(p *part, chunk int) retrieval.LexicalHit {
 	return h
 }
 
-// wordsScore is LexicalHit.Words of a chunk.
-func (m *match) wordsScore(p *part, chunk int) float64 { return p.words[chunk] / m.most }
-
-// surfaceScore is LexicalHit.Surface of a chunk.
-func (m *match) surfaceScore(p *part, chunk int) float64 {
-	if m.maxSurface == 0 {
-		return 0
-	}
-	return retrieval.SurfaceWeight * p.exact[chunk] / m.maxSurface
+// ownScore is LexicalHit.Words and LexicalHit.Surface of a chunk together.
+func (m *match) ownScore(p *part, chunk int) float64 {
+	return p.words[chunk]*m.unit + p.exact[chunk]*m.surfaceUnit
 }
 
 // score is LexicalHit.Score of a chunk.
 func (m *match) score(p *part, chunk int) float64 {
-	own := m.wordsScore(p, chunk) + m.surfaceScore(p, chunk)
 	best := 0.
-	for _, neighbour := range [2]int{p.before(uint32(chunk)), p.after(uint32(chunk))} {
-		if neighbour >= 0 {
-			best = max(best, m.wordsScore(p, neighbour)+m.surfaceScore(p, neighbour))
-		}
+	if before := p.before(uint32(chunk)); before >= 0 {
+		best = m.ownScore(p, before)
 	}
-	return own + retrieval.NeighbourWeight*best
+	if after := p.after(uint32(chunk)); after >= 0 {
+		best = max(best, m.ownScore(p, after))
+	}
+	return m.ownScore(p, chunk) + retrieval.NeighbourWeight*best
 }
 
 // Top implements retrieval.LexicalMatch.
@@ -235,17 +233,27 @@ func (m *match) Top(k int) []retrieval.LexicalHit {
 	}
 	top := topK{k: k}
 	for i := range m.parts {
-		p := &m.parts[i]
-		for chunk, words := range p.words {
-			if words == 0 || !p.alive(uint32(chunk)) {
-				continue
-			}
-			top.offer(candidate{m.score(p, chunk), p, chunk})
-		}
+		m.offerPart(&top, &m.parts[i])
 	}
 	hits := make([]retrieval.LexicalHit, 0, len(top.heap))
 	for _, c := range top.sorted() {
 		hits = append(hits, m.hit(c.part, c.chunk))
 	}
 	return hits
+}
+
+// offerPart offers the chunks of a part that any word of the query is in.
+func (m *match) offerPart(top *topK, p *part) {
+	for chunk, words := range p.words {
+		if words == 0 {
+			continue
+		}
+		// Most chunks are too weak even if a neighbour hands on the most.
+		if top.full() && m.ownScore(p, chunk)+m.mostHandedOn < top.heap[0].score {
+			continue
+		}
+		if p.alive(uint32(chunk)) {
+			top.offer(candidate{m.score(p, chunk), p, chunk})
+		}
+	}
 }

@@ -1,6 +1,9 @@
 package bm25
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // gone marks in a renumbering what the merged segment does not have.
 const gone = ^uint32(0)
@@ -14,13 +17,17 @@ func mergeSegments(views []*view) *segment {
 		renumbered[i] = s.takeChunks(v)
 	}
 	s.idSlots = newIDSlots(s.ids)
+	var group sync.WaitGroup
+	group.Go(func() {
+		s.singles = mergeFields(fieldsOf(views, func(v *view) *field { return &v.singles }), renumbered, false)
+		s.mergeTitles(views)
+	})
 	s.stems = mergeFields(fieldsOf(views, func(v *view) *field { return &v.stems }), renumbered, true)
 	s.mergeSurface(views, renumbered)
-	s.singles = mergeFields(fieldsOf(views, func(v *view) *field { return &v.singles }), renumbered, false)
+	group.Wait()
 	if s.singles.len() == 0 {
 		s.singleLength = nil
 	}
-	s.mergeTitles(views)
 	return &s
 }
 

@@ -1,27 +1,24 @@
 package bm25
 
-import "ragagent/retrieval/analysis"
+import (
+	"ragagent/retrieval"
+	"ragagent/retrieval/analysis"
+)
 
 // scoreStems adds the text's BM25L.
 func (m *match) scoreStems() {
+	avg := average(m.live.tokens, m.live.chunks)
 	for _, term := range m.stems {
 		for i, postings := range term.postings {
 			if len(postings) == 0 {
 				continue
 			}
 			p := &m.parts[i]
-			norms := m.norms(p)
 			for _, q := range postings {
-				p.words[q.doc] += term.idf * bm25L(q.tf, norms(p.length[q.doc]))
+				p.words[q.doc] += term.idf * bm25L(q.tf, lengthNorm(p.length[q.doc], avg))
 			}
 		}
 	}
-}
-
-// norms returns lengthNorm for the match's average.
-func (m *match) norms(*part) func(dl uint32) float64 {
-	avg := average(m.live.tokens, m.live.chunks)
-	return func(dl uint32) float64 { return lengthNorm(dl, avg) }
 }
 
 // scoreTitleField adds the BM25 of the title to every chunk under it.
@@ -50,7 +47,7 @@ func (m *match) scoreTitleField() {
 	}
 }
 
-// scoreSurface sums the BM25 of unstemmed words, and finds the highest sum.
+// scoreSurface sums the BM25 of unstemmed words.
 func (m *match) scoreSurface() {
 	avg := average(m.live.tokens, m.live.chunks)
 	seen := make(map[string]bool)
@@ -67,18 +64,31 @@ func (m *match) scoreSurface() {
 		for i, postings := range list.postings {
 			p := &m.parts[i]
 			for _, q := range postings {
-				p.exact[q.doc] += list.idf * bm25(q.tf, p.length[q.doc], avg, fieldB)
+				sum := p.exact[q.doc] + list.idf*bm25(q.tf, p.length[q.doc], avg, fieldB)
+				p.exact[q.doc] = sum
+				if sum > m.mostExact && p.alive(q.doc) {
+					m.mostExact = sum
+				}
 			}
 		}
 	}
+}
+
+// settle sets the units once all sums are complete.
+func (m *match) settle() {
+	words := 0.
 	for i := range m.parts {
-		p := &m.parts[i]
-		for chunk, sum := range p.exact {
-			if sum > m.maxSurface && p.alive(uint32(chunk)) {
-				m.maxSurface = sum
+		for _, sum := range m.parts[i].words {
+			if sum > words {
+				words = sum
 			}
 		}
 	}
+	m.unit = 1 / m.most
+	if m.mostExact > 0 {
+		m.surfaceUnit = retrieval.SurfaceWeight / m.mostExact
+	}
+	m.mostHandedOn = retrieval.NeighbourWeight * (words*m.unit + retrieval.SurfaceWeight)
 }
 
 // scoreSingles adds the BM25 of the query's single CJK characters.

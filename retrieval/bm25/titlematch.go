@@ -19,10 +19,10 @@ const (
 // its beginning. Words weigh by idf over distinct titles.
 func (m *match) scoreTitleMatch() {
 	written := m.writtenForms()
-	weights := titleWeights{m: m, idfs: make(map[string]float64)}
+	weights := newTitleWeights(m)
 	for i := range m.parts {
 		p := &m.parts[i]
-		touched := m.creditTitles(p, written, &weights)
+		touched := m.creditTitles(p, written, weights)
 		for _, title := range touched {
 			named, cover := p.named[title], weights.cover(p, title)
 			for _, chunk := range p.titles.under(title) {
@@ -83,7 +83,7 @@ func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) []u
 			continue
 		}
 		credited[uint32(stem)] = true
-		weight := weights.idf(term)
+		weight := weights.of(p, stem)
 		for _, q := range m.scratch.decode(p.titles.stems.list(stem)) {
 			add(q.doc, weight)
 		}
@@ -117,7 +117,7 @@ func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) []u
 		}
 	}
 	for _, key := range order {
-		add(key.title, weights.idf(p.titles.stems.term(int(key.stem)))*partial[key])
+		add(key.title, weights.of(p, int(key.stem))*partial[key])
 	}
 	return touched
 }
@@ -138,37 +138,62 @@ func prefixShare(begin, word string) float64 {
 	return share
 }
 
-// titleWeights remembers the idf of title stems over distinct titles.
+// titleWeights knows the idf of title stems over distinct titles.
 type titleWeights struct {
-	m    *match
-	idfs map[string]float64
+	m   *match
+	idf map[string]float64
+	low [2048]float64 // idf of small df; 0 if not computed yet
 }
 
-func (w *titleWeights) idf(stem string) float64 {
-	if v, ok := w.idfs[stem]; ok {
+func newTitleWeights(m *match) *titleWeights {
+	return &titleWeights{m: m, idf: make(map[string]float64)}
+}
+
+// of returns the weight of a part's title stem.
+func (w *titleWeights) of(p *part, stem int) float64 {
+	if len(w.m.snaps) == 1 { // every view knows the df of its whole collection
+		return w.weigh(int(p.titleDF[stem]))
+	}
+	term := p.titles.stems.term(stem)
+	if v, ok := w.idf[term]; ok {
 		return v
 	}
-	df := 0
-	for i, counted := 0, -1; i < len(w.m.parts); i++ {
+	v := w.weigh(w.df(term))
+	w.idf[term] = v
+	return v
+}
+
+// df counts the distinct titles, per collection, that have a stem.
+func (w *titleWeights) df(stem string) int {
+	df, counted := 0, -1
+	for i := range w.m.parts {
 		p := &w.m.parts[i]
 		if p.snap == counted {
 			continue
 		}
 		if number := p.titles.stems.find(stem); number >= 0 {
 			df += int(p.titleDF[number])
-			counted = p.snap // every view knows the df of its whole collection
+			counted = p.snap
 		}
 	}
-	v := idf(w.m.titles, df)
-	w.idfs[strings.Clone(stem)] = v
-	return v
+	return df
+}
+
+func (w *titleWeights) weigh(df int) float64 {
+	if df >= len(w.low) {
+		return idf(w.m.titles, df)
+	}
+	if w.low[df] == 0 {
+		w.low[df] = idf(w.m.titles, df)
+	}
+	return w.low[df]
 }
 
 // cover returns the share of a title's idf that the query names, 0..1.
 func (w *titleWeights) cover(p *part, title uint32) float64 {
 	sum := 0.
 	for _, stem := range p.titles.stemsOf(title) {
-		sum += w.idf(p.titles.stems.term(int(stem)))
+		sum += w.of(p, int(stem))
 	}
 	return min(p.named[title]/sum, 1)
 }

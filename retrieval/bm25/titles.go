@@ -75,10 +75,12 @@ func (b *titleBuilder) add(text string, tokens []analysis.Token) {
 		b.t.hash = append(b.t.hash, hash)
 		b.t.length = append(b.t.length, uint32(len(tokens)))
 		for _, token := range tokens {
-			stem := b.stems.add(token.Term, number, noPosition)
-			if word := b.words.add(token.Word, number, noPosition); int(word) == len(b.stemOf) {
-				b.stemOf = append(b.stemOf, stem)
+			word := b.words.number(token.Word)
+			if int(word) == len(b.stemOf) {
+				b.stemOf = append(b.stemOf, b.stems.number(token.Term))
 			}
+			b.words.add(word, number, noPosition)
+			b.stems.add(b.stemOf[word], number, noPosition)
 		}
 	}
 	b.t.of = append(b.t.of, number)

@@ -2,7 +2,6 @@ package bm25
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 	"strings"
 )
@@ -22,38 +21,56 @@ func (c candidate) compare(d candidate) int {
 	return strings.Compare(c.part.ids[c.chunk], d.part.ids[d.chunk])
 }
 
-// topK keeps the k best candidates; the worst of them is on top of the heap.
+// topK keeps the k best candidates in a binary heap with the worst on top.
 type topK struct {
 	k    int
-	heap worstFirst
+	heap []candidate
 }
 
+func (t *topK) full() bool { return len(t.heap) == t.k }
+
 func (t *topK) offer(c candidate) {
-	if len(t.heap) < t.k {
-		heap.Push(&t.heap, c)
+	if !t.full() {
+		t.heap = append(t.heap, c)
+		t.up(len(t.heap) - 1)
 		return
 	}
-	if c.score < t.heap[0].score || c.compare(t.heap[0]) >= 0 {
-		return
+	if c.compare(t.heap[0]) < 0 {
+		t.heap[0] = c
+		t.down()
 	}
-	t.heap[0] = c
-	heap.Fix(&t.heap, 0)
+}
+
+func (t *topK) up(i int) {
+	for i > 0 {
+		parent := (i - 1) / 2
+		if t.heap[i].compare(t.heap[parent]) <= 0 {
+			return
+		}
+		t.heap[i], t.heap[parent] = t.heap[parent], t.heap[i]
+		i = parent
+	}
+}
+
+func (t *topK) down() {
+	for i := 0; ; {
+		worst := 2*i + 1
+		if worst >= len(t.heap) {
+			return
+		}
+		if right := worst + 1; right < len(t.heap) && t.heap[right].compare(t.heap[worst]) > 0 {
+			worst = right
+		}
+		if t.heap[worst].compare(t.heap[i]) <= 0 {
+			return
+		}
+		t.heap[i], t.heap[worst] = t.heap[worst], t.heap[i]
+		i = worst
+	}
 }
 
 // sorted returns the candidates best first.
 func (t *topK) sorted() []candidate {
 	slices.SortFunc(t.heap, candidate.compare)
 	return t.heap
-}
-
-type worstFirst []candidate
-
-func (h worstFirst) Len() int           { return len(h) }
-func (h worstFirst) Less(i, j int) bool { return h[i].compare(h[j]) > 0 }
-func (h worstFirst) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
-func (h *worstFirst) Push(x any)        { *h = append(*h, x.(candidate)) }
-func (h *worstFirst) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }

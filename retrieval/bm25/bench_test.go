@@ -1,0 +1,119 @@
+package bm25
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ragagent/store"
+)
+
+// prose makes text whose words are as unevenly frequent as those of a language
+// (Zipf), with a stop word after every other one.
+type prose struct {
+	words *rand.Zipf
+	r     *rand.Rand
+}
+
+func newProse(seed uint64) *prose {
+	r := rand.New(rand.NewPCG(seed, seed))
+	return &prose{words: rand.NewZipf(r, 1.1, 30, 300_000), r: r}
+}
+
+func (p *prose) word() string {
+	n := p.words.Uint64()*2654435761%1_000_003 + 676
+	return strconv.FormatUint(n, 26)
+}
+
+// chunk has about 800 characters.
+func (p *prose) chunk(document, n int) store.Chunk {
+	var b strings.Builder
+	for b.Len() < 800 {
+		b.WriteString(letters(p.word()))
+		b.WriteString([]string{" ", " the ", " of ", " and a "}[p.r.IntN(4)])
+	}
+	id := fmt.Sprintf("doc_%d", document)
+	return store.Chunk{
+		ID: store.ChunkID(id, 1, n, id), DocumentID: id, Ordinal: n,
+		Title: letters(p.word() + " " + p.word() + " " + p.word()), Text: b.String(),
+	}
+}
+
+// letters turns digits into letters, so that words can be stemmed.
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return r - '0' + 'q'
+		}
+		return r
+	}, s)
+}
+
+// chunksOf makes n chunks in documents of ten.
+func chunksOf(p *prose, n int) iter.Seq2[store.Chunk, error] {
+	return func(yield func(store.Chunk, error) bool) {
+		for i := range n {
+			if !yield(p.chunk(i/10, i%10), nil) {
+				return
+			}
+		}
+	}
+}
+
+// BenchmarkSearch asks five-word questions of 100,000 chunks of 800 characters
+// (RAGAGENT_BENCH_CHUNKS sets another number) and takes the 200 best. It
+// prints the median and the 99th percentile beside the mean, and what the
+// index takes of memory per chunk.
+func BenchmarkSearch(b *testing.B) {
+	n := 100_000
+	if v, err := strconv.Atoi(os.Getenv("RAGAGENT_BENCH_CHUNKS")); err == nil {
+		n = v
+	}
+	x := newIndex(b)
+	before := heapBytes()
+	started := time.Now()
+	if err := x.Load(b.Context(), "kb", chunksOf(newProse(1), n)); err != nil {
+		b.Fatal(err)
+	}
+	loaded := time.Since(started)
+	size := heapBytes() - before
+	p := newProse(2)
+	var queries []string
+	for range 1000 {
+		queries = append(queries, letters(strings.Join([]string{p.word(), p.word(), p.word(), p.word(), p.word()}, " ")))
+	}
+	var times []time.Duration
+	i := 0
+	for b.Loop() {
+		started := time.Now()
+		m, err := x.Search(b.Context(), []string{"kb"}, queries[i%len(queries)])
+		if err != nil {
+			b.Fatal(err)
+		}
+		m.Top(200)
+		m.Release()
+		times = append(times, time.Since(started))
+		i++
+	}
+	slices.Sort(times)
+	b.ReportMetric(float64(times[0].Nanoseconds()), "min-ns")
+	b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
+	b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
+	b.ReportMetric(float64(size)/float64(n), "index-bytes/chunk")
+	b.ReportMetric(float64(n)/loaded.Seconds(), "chunks-loaded/s")
+}
+
+func heapBytes() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
