@@ -62,7 +62,7 @@ func benchmarkSearch(b *testing.B, rows, dim int) {
 	}
 	c := comparison{index: x, rows: rows}
 	for i := 0; b.Loop(); i++ {
-		c.round(b, queries[i%len(queries)], i)
+		c.round(b, queries[i*inARow%len(queries):][:inARow], i)
 	}
 	c.report(b)
 }
@@ -105,34 +105,47 @@ type comparison struct {
 	found, same, wanted, compared               int
 }
 
-// slowEvery: the slow ways are measured in one round of so many.
-const slowEvery = 20
+const (
+	// inARow: so many searches of a kind follow each other, or each would find
+	// the caches full of what another kind has read.
+	inARow = 10
+	// slowEvery: the slow ways are measured in one round of so many.
+	slowEvery = 5
+)
 
-func (c *comparison) round(b *testing.B, query []float32, i int) {
+func (c *comparison) round(b *testing.B, queries [][]float32, i int) {
 	ctx := context.Background()
-	ask := func(to *[]time.Duration, q store.VectorQuery) (ids []string) {
-		q.Vector, q.K = query, 10
-		timed(to, func() {
-			hits, err := c.index.Search(ctx, testCollection, q)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for _, h := range hits {
-				ids = append(ids, h.ID)
-			}
-		})
-		return ids
+	ask := func(to *[]time.Duration, how func(j int) store.VectorQuery) (answers [inARow][]string) {
+		for j, query := range queries {
+			q := how(j)
+			q.Vector, q.K = query, 10
+			timed(to, func() {
+				hits, err := c.index.Search(ctx, testCollection, q)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for _, h := range hits {
+					answers[j] = append(answers[j], h.ID)
+				}
+			})
+		}
+		return answers
 	}
-	got := ask(&c.search, store.VectorQuery{})
-	want := ask(&c.exact, store.VectorQuery{Exact: true})
-	c.found += common(got, want)
-	c.wanted += len(want)
-	if i%4 == 0 {
-		ask(&c.among, store.VectorQuery{Among: someIDs(c.rows, i)})
+	var some [inARow][]string
+	for j := range some {
+		some[j] = someIDs(c.rows, i*inARow+j)
+	}
+	got := ask(&c.search, func(int) store.VectorQuery { return store.VectorQuery{} })
+	exact := ask(&c.exact, func(int) store.VectorQuery { return store.VectorQuery{Exact: true} })
+	ask(&c.among, func(j int) store.VectorQuery { return store.VectorQuery{Among: some[j]} })
+	for j, want := range exact {
+		c.found += common(got[j], want)
+		c.wanted += len(want)
 	}
 	if i%slowEvery != 0 {
 		return
 	}
+	query, want := queries[0], exact[0]
 	collection := c.index.collections[testCollection]
 	timed(&c.chromem, func() {
 		results, err := collection.docs.QueryEmbedding(ctx, query, 10, nil, nil)
