@@ -210,6 +210,9 @@ func (p *lenient) literal() (any, error) {
 		return nil, nil
 	default:
 		if isNumber(w) {
+			if _, err := strconv.ParseFloat(w, 64); err != nil {
+				return nil, fmt.Errorf("the number %s is too large", clip(w))
+			}
 			return json.Number(w), nil
 		}
 		return nil, fmt.Errorf("unexpected %q", clip(p.s[start:]))

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -19,6 +21,8 @@ import (
 type Schema struct {
 	root     *jsonschema.Schema
 	resolved *jsonschema.Resolved
+	// plain says that casting checks all there is to check.
+	plain bool
 }
 
 // MaxArguments bounds the bytes of one call's arguments.
@@ -41,7 +45,34 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
-	return &Schema{root: root, resolved: resolved}, nil
+	return &Schema{root: root, resolved: resolved, plain: isPlain(root)}, nil
+}
+
+// isPlain says whether a schema holds nothing but the keywords that casting
+// enforces itself: types, properties, required, items, additionalProperties
+// true or false, defaults, and enum, bounds and lengths of scalars.
+func isPlain(s *jsonschema.Schema) bool {
+	known := jsonschema.Schema{
+		ID: s.ID, Schema: s.Schema, Comment: s.Comment, Title: s.Title, Description: s.Description, Default: s.Default,
+		Deprecated: s.Deprecated, Examples: s.Examples, Extra: s.Extra, PropertyOrder: s.PropertyOrder,
+		Type: s.Type, Properties: s.Properties, Required: s.Required, Items: s.Items, AdditionalProperties: s.AdditionalProperties,
+	}
+	switch s.Type {
+	case "object", "array":
+	case "string", "number", "integer", "boolean":
+		known.Enum, known.Minimum, known.Maximum, known.MinLength, known.MaxLength = s.Enum, s.Minimum, s.Maximum, s.MinLength, s.MaxLength
+	default:
+		return false
+	}
+	if !reflect.DeepEqual(s, &known) || s.AdditionalProperties != nil && !forbids(s.AdditionalProperties) {
+		return false
+	}
+	for _, p := range s.Properties {
+		if !isPlain(p) {
+			return false
+		}
+	}
+	return s.Items == nil || isPlain(s.Items)
 }
 
 // Cast reads arguments as a model wrote them and returns them as JSON that
@@ -66,6 +97,9 @@ func (s *Schema) Cast(args json.RawMessage) (json.RawMessage, error) {
 	out, err := json.Marshal(cast)
 	if err != nil {
 		return nil, fmt.Errorf("encode the arguments: %w", err)
+	}
+	if s.plain {
+		return out, nil
 	}
 	var plain any
 	if err := json.Unmarshal(out, &plain); err != nil {
@@ -199,8 +233,10 @@ func castObject(s *jsonschema.Schema, m map[string]any, at string, problems *[]s
 	return out
 }
 
-// forbids recognises additionalProperties: false.
-func forbids(s *jsonschema.Schema) bool { return s != nil && s.Not != nil }
+// forbids recognises additionalProperties: false, which is read as {"not": {}}.
+func forbids(s *jsonschema.Schema) bool {
+	return s != nil && reflect.DeepEqual(s, &jsonschema.Schema{Not: &jsonschema.Schema{}})
+}
 
 func castArray(s *jsonschema.Schema, list []any, at string, problems *[]string) any {
 	out := make([]any, len(list))
@@ -302,7 +338,14 @@ func checkScalar(s *jsonschema.Schema, v any, at string, problems *[]string) any
 		v = allowed
 	}
 	f, isNumber := number(v)
-	switch {
+	text, isText := v.(string)
+	switch length := utf8.RuneCountInString(text); {
+	case isText && s.MinLength != nil && *s.MinLength == 1 && length == 0:
+		*problems = append(*problems, fmt.Sprintf("%s may not be empty", place(at)))
+	case isText && s.MinLength != nil && length < *s.MinLength:
+		*problems = append(*problems, fmt.Sprintf("%s has to have at least %d characters", place(at), *s.MinLength))
+	case isText && s.MaxLength != nil && length > *s.MaxLength:
+		*problems = append(*problems, fmt.Sprintf("%s has to have at most %d characters", place(at), *s.MaxLength))
 	case isNumber && s.Minimum != nil && f < *s.Minimum:
 		*problems = append(*problems, fmt.Sprintf("%s has to be at least %v, not %s", place(at), *s.Minimum, shown(v)))
 	case isNumber && s.Maximum != nil && f > *s.Maximum:

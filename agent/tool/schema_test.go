@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
 	"pgregory.net/rapid"
 
 	"ragagent/agent/tool"
@@ -79,7 +80,7 @@ func TestCastRefuses(t *testing.T) {
 		`{"query":"a","lang":"fr"}`:       `"lang" has to be one of "en", "de", not "fr"`,
 		`{"query":["a"]}`:                 `"query" has to be of type string, not ["a"]`,
 		`{"query":"a","range":{}}`:        `"range.from" is required`,
-		`{"query":""}`:                    `the arguments do not fit the tool's schema: minLength: "" contains 0 Unicode code points, fewer than 1`,
+		`{"query":""}`:                    `"query" may not be empty`,
 		`{"query":"` + strings.Repeat("a", tool.MaxArguments) + `"}`: `the arguments are longer than 65536 bytes`,
 		strings.Repeat("[", 100):                                     `the arguments are not valid JSON: the JSON is nested too deeply; write one JSON object`,
 	} {
@@ -137,6 +138,47 @@ func TestLenientAgreesWithStrict(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+// What casting lets pass, the schema itself accepts, whatever a model writes.
+func TestCastIsSound(t *testing.T) {
+	s := compile(t, schema)
+	var root jsonschema.Schema
+	if err := json.Unmarshal([]byte(schema), &root); err != nil {
+		t.Fatal(err)
+	}
+	resolved, err := root.Resolve(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := []string{`"a"`, `""`, `3`, `"3"`, `2.5`, `1e2`, `-1`, `99`, `true`, `"yes"`, `null`, `"en"`, `"EN"`, `["a",1]`, `[]`,
+		`{"from":"3"}`, `{}`, `"[1,2]"`, `"{\"from\":2}"`, `[[1]]`, `1e400`, `9007199254740993`}
+	names := []string{"query", "top_k", "exact", "score", "lang", "tags", "range", "bogus"}
+	accepted := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		for i, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(names), 0, 4, rapid.ID).Draw(t, "names") {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(`"` + name + `": ` + rapid.SampledFrom(values).Draw(t, "value"))
+		}
+		out, err := s.Cast(json.RawMessage("{" + b.String() + "}"))
+		if err != nil {
+			return
+		}
+		accepted++
+		var v any
+		if err := json.Unmarshal(out, &v); err != nil {
+			t.Fatalf("%s: %v", out, err)
+		}
+		if err := resolved.Validate(v); err != nil {
+			t.Fatalf("{%s} became %s: %v", b.String(), out, err)
+		}
+	})
+	if accepted == 0 {
+		t.Error("nothing was accepted")
+	}
 }
 
 func FuzzCast(f *testing.F) {
