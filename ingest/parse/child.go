@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"ragagent/ingest/parse/pdf"
 )
@@ -99,7 +100,8 @@ func failureOf(err error) *failure {
 	case errors.Is(err, pdf.ErrEncrypted):
 		return &failure{Code: "encrypted"}
 	case errors.Is(err, pdf.ErrDamaged):
-		return &failure{Code: "damaged", Message: err.Error()}
+		_, message, _ := strings.Cut(err.Error(), ": ")
+		return &failure{Code: "damaged", Message: message}
 	}
 	for code, sentinel := range failureCodes {
 		if errors.Is(err, sentinel) {

@@ -122,16 +122,23 @@ func pdfProperties(info pdf.Info) store.Metadata {
 
 // pdfNoText says why a PDF has no text, and what to do.
 func pdfNoText(r *pdfRead) error {
-	images, unmapped := 0, 0
+	images, unmapped, damaged := 0, 0, 0
 	for _, page := range r.pages {
+		if page.Problem != "" {
+			damaged++
+		}
 		images += page.Images
 		unmapped += page.Unmapped
 	}
 	switch {
+	case len(r.info.Warnings) > 0:
+		return fmt.Errorf("%w: %s", ErrDamaged, r.info.Warnings[0])
 	case len(r.pages) == 0:
 		return fmt.Errorf("%w: the PDF has no pages", ErrNoText)
 	case len(r.skipped) > 0:
 		return fmt.Errorf("%w: no page could be read: %s", ErrDamaged, r.pages[r.skipped[0]-1].Problem)
+	case damaged > 0:
+		return fmt.Errorf("%w: the content of its pages cannot be unpacked", ErrDamaged)
 	case unmapped > 0:
 		return fmt.Errorf("%w: the PDF does not say which characters its glyphs stand for; print it to a new PDF or run OCR on it", ErrNoText)
 	case images > 0:
@@ -156,13 +163,13 @@ func pdfWarnings(r *pdfRead) []string {
 	var out []string
 	add := func(pages []int, what string) {
 		if len(pages) > 0 {
-			out = append(out, pageList(pages)+" "+what)
+			out = append(out, pageList(pages)+": "+what)
 		}
 	}
 	out = append(out, r.info.Warnings...)
 	add(damaged, "could not be read completely")
-	add(unmapped, "has many glyphs that stand for no known character")
-	add(scanned, "holds only images; run OCR on the file to search them")
+	add(unmapped, "many glyphs stand for no known character")
+	add(scanned, "only images; run OCR on the file to search them")
 	return out
 }
 

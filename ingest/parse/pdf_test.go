@@ -76,7 +76,7 @@ func TestHostilePDF(t *testing.T) {
 		{"deep arrays in a page",
 			newPDF().pages(deep, show("Read me.")).bytes(""), nil},
 		{"deep arrays in the file",
-			newPDF().pages(show("Read me.")).object(10, deep).bytes(""), ErrNoText},
+			newPDF().pages(show("Read me.")).object(10, deep).bytes(""), ErrDamaged},
 		{"an object stream that lies in itself",
 			objectStreamInItself(), ErrDamaged},
 		{"only its header", []byte("%PDF-1.7\n"), ErrDamaged},

@@ -64,6 +64,7 @@ type machine struct {
 	operators int
 	forms     int
 	cut       bool // a bound was reached
+	broken    bool // a stream could not be unpacked completely
 }
 
 // run is one content stream at work.
@@ -232,7 +233,8 @@ func (r *run) advance(tx, ty float64) {
 // show draws a string.
 func (r *run) show(raw []byte) {
 	f := r.state.font
-	if f == nil {
+	if f == nil { // it could not be read
+		r.m.broken = true
 		return
 	}
 	s := &r.state
@@ -292,12 +294,13 @@ func isBlank(text string) bool {
 	return false
 }
 
-// font returns a font of the resources by name; nil if there is none.
+// font returns a font of the resources by name; nil if it cannot be read.
 func (r *run) font(name string) *font {
 	if f, ok := r.fonts[name]; ok {
 		return f
 	}
-	f := r.m.doc.font(r.resources.Key("Font").Key(name))
+	var f *font
+	tolerate(func() { f = r.m.doc.font(r.resources.Key("Font").Key(name)) })
 	r.fonts[name] = f
 	return f
 }
@@ -310,13 +313,9 @@ func (d *Document) font(v pdf.Value) (f *font) {
 	if f, ok := d.fonts[key]; ok {
 		return f
 	}
-	defer func() {
-		if recover() != nil {
-			f = nil
-		}
-		d.fonts[key] = f
-	}()
-	return newFont(v)
+	tolerate(func() { f = newFont(v) })
+	d.fonts[key] = f
+	return f
 }
 
 // graphicsState takes the font that an ExtGState may set.
@@ -359,6 +358,8 @@ func (r *run) xobject() {
 		if resources.Kind() != pdf.Dict {
 			resources = r.resources
 		}
-		r.m.draw(streamData(x, maxPageBytes), resources, s, r.depth+1)
+		data, whole := streamData(x, maxPageBytes)
+		r.m.broken = r.m.broken || !whole
+		r.m.draw(data, resources, s, r.depth+1)
 	}
 }

@@ -36,6 +36,8 @@ func Open(file io.ReaderAt, size int64) (*Document, error) {
 		return repaired, nil
 	case errors.Is(repairErr, ErrEncrypted):
 		return nil, repairErr
+	case err != nil && s.open:
+		return nil, fmt.Errorf("%w: it is cut off, and nothing in it can be read", ErrDamaged)
 	}
 	return doc, err
 }
@@ -59,12 +61,17 @@ func open(s *source) (doc *Document, err error) {
 }
 
 // repaired reads a source by a table of objects made anew.
-func (s *source) repaired() (*Document, error) {
+func (s *source) repaired() (doc *Document, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			doc, err = nil, fmt.Errorf("%w: %v", ErrDamaged, r)
+		}
+	}()
 	again, err := s.rebuilt()
 	if err != nil {
 		return nil, err
 	}
-	doc, err := open(again)
+	doc, err = open(again)
 	if err != nil {
 		return nil, err
 	}
@@ -131,22 +138,23 @@ func date(s string) string {
 	return t.Format(time.DateOnly)
 }
 
-// streamData reads the decoded bytes of a stream, at most limit; what comes
-// before a fault in it is returned.
-func streamData(v pdf.Value, limit int64) (data []byte) {
+// streamData reads the decoded bytes of a stream, at most limit. Of a stream
+// with a fault it returns what comes before it, and that it is not whole. What
+// is no stream has no bytes.
+func streamData(v pdf.Value, limit int64) (data []byte, whole bool) {
 	if v.Kind() != pdf.Stream {
-		return nil
+		return nil, true
 	}
-	var buf limited
-	buf.limit = limit
+	buf := limited{limit: limit}
 	defer func() {
-		_ = recover() // the library panics on filters it cannot read
-		data = buf.data
+		if recover() != nil { // the library panics on filters it cannot read
+			data, whole = buf.data, false
+		}
 	}()
 	rd := v.Reader()
 	defer rd.Close()
-	_, _ = io.Copy(&buf, rd) // a fault ends the copy
-	return buf.data
+	_, err := io.Copy(&buf, rd)
+	return buf.data, err == nil
 }
 
 // limited collects bytes up to a limit.

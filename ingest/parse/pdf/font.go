@@ -33,22 +33,34 @@ const maxWidths = 1 << 17
 // newFont reads a font dictionary.
 func newFont(v pdf.Value) *font {
 	f := &font{seen: map[uint32]shape{}, widths: map[uint32]float64{}}
-	descriptor := v.Key("FontDescriptor")
 	f.composite = v.Key("Subtype").Name() == "Type0"
-	if data := streamData(v.Key("ToUnicode"), maxCMapBytes); len(data) > 0 {
-		f.toUnicode = parseCMap(data)
-	}
+	tolerate(func() {
+		if data, _ := streamData(v.Key("ToUnicode"), maxCMapBytes); len(data) > 0 {
+			f.toUnicode = parseCMap(data)
+		}
+	})
 	if f.composite {
-		descendant := v.Key("DescendantFonts").Index(0)
-		descriptor = descendant.Key("FontDescriptor")
-		f.compositeEncoding(v.Key("Encoding"))
-		f.compositeWidths(descendant)
-	} else {
-		f.table = simpleEncoding(v)
-		f.simpleWidths(v, descriptor)
+		f.missing = 1
+		tolerate(func() { f.compositeEncoding(v.Key("Encoding")) })
+		tolerate(func() {
+			descendant := v.Key("DescendantFonts").Index(0)
+			f.compositeWidths(descendant)
+			f.bold = isBold(v.Key("BaseFont").Name(), descendant.Key("FontDescriptor"))
+		})
+		return f
 	}
-	f.bold = isBold(v.Key("BaseFont").Name(), descriptor)
+	f.table = baseEncoding("", "")
+	tolerate(func() { f.table = simpleEncoding(v) })
+	tolerate(func() { f.simpleWidths(v) })
+	tolerate(func() { f.bold = isBold(v.Key("BaseFont").Name(), v.Key("FontDescriptor")) })
 	return f
+}
+
+// tolerate does a part of the work that the rest can do without: the library
+// panics where an object is damaged.
+func tolerate(part func()) {
+	defer func() { _ = recover() }()
+	part()
 }
 
 // maxCMapBytes bounds a character map's stream.
@@ -68,7 +80,8 @@ func isBold(name string, descriptor pdf.Value) bool {
 func (f *font) compositeEncoding(v pdf.Value) {
 	name := v.Name()
 	if v.Kind() == pdf.Stream {
-		f.encoding = parseCMap(streamData(v, maxCMapBytes))
+		data, _ := streamData(v, maxCMapBytes)
+		f.encoding = parseCMap(data)
 		name = v.Key("CMapName").Name()
 		f.vertical = v.Key("WMode").Int64() == 1
 	} else {
@@ -79,7 +92,6 @@ func (f *font) compositeEncoding(v pdf.Value) {
 
 // compositeWidths reads DW and W: "c [w1 w2 ...]" and "first last w".
 func (f *font) compositeWidths(descendant pdf.Value) {
-	f.missing = 1
 	if dw := descendant.Key("DW"); dw.Kind() != pdf.Null {
 		f.missing = dw.Float64() / 1000
 	}
@@ -103,12 +115,13 @@ func (f *font) compositeWidths(descendant pdf.Value) {
 	}
 }
 
-func (f *font) simpleWidths(v, descriptor pdf.Value) {
+func (f *font) simpleWidths(v pdf.Value) {
 	scale := 1.0 / 1000
 	if v.Key("Subtype").Name() == "Type3" {
 		scale = v.Key("FontMatrix").Index(0).Float64()
 	}
-	f.missing = descriptor.Key("MissingWidth").Float64() * scale
+	f.missing = 0.5
+	tolerate(func() { f.missing = v.Key("FontDescriptor").Key("MissingWidth").Float64() * scale })
 	widths := v.Key("Widths")
 	first := uint32(v.Key("FirstChar").Int64())
 	for i := 0; i < widths.Len() && i < 256; i++ {

@@ -20,6 +20,8 @@ func (d *Document) Page(n int) (page Page) {
 		page.Problem = problem
 	case m.cut:
 		page.Problem = "the page is too large"
+	case m.broken:
+		page.Problem = "its content is damaged"
 	}
 	d.glyphs = m.glyphs[:0]
 	page.Lines = layout(onPage(m.glyphs, node.box), node.box)
@@ -36,19 +38,23 @@ func (m *machine) drawPage(node pageNode) (problem string) {
 	if node.page.Kind() != pdf.Dict {
 		return "the page is damaged"
 	}
-	data := pageContent(node.page.Key("Contents"))
+	data := m.pageContent(node.page.Key("Contents"))
 	m.draw(data, node.resources, state{ctm: identity, scale: 1}, 0)
 	return ""
 }
 
 // pageContent joins the content streams of a page.
-func pageContent(v pdf.Value) []byte {
+func (m *machine) pageContent(v pdf.Value) []byte {
 	if v.Kind() != pdf.Array {
-		return streamData(v, maxPageBytes)
+		data, whole := streamData(v, maxPageBytes)
+		m.broken = !whole
+		return data
 	}
 	var data []byte
 	for i := 0; i < v.Len() && i < 10_000 && len(data) < maxPageBytes; i++ {
-		data = append(data, streamData(v.Index(i), maxPageBytes-int64(len(data)))...)
+		part, whole := streamData(v.Index(i), maxPageBytes-int64(len(data)))
+		m.broken = m.broken || !whole
+		data = append(data, part...)
 		data = append(data, '\n')
 	}
 	return data

@@ -226,16 +226,12 @@ func eachObject(s *source, do func(ref string, v pdf.Value)) error {
 	list := reader.Trailer().Key("RagagentObjects")
 	refs := references(list)
 	for i, ref := range refs {
-		if v, ok := safeIndex(list, i); ok {
-			do(ref, v)
-		}
+		func() {
+			defer func() { _ = recover() }() // so that one bad object does not cost the others
+			do(ref, list.Index(i))
+		}()
 	}
 	return nil
-}
-
-func safeIndex(list pdf.Value, i int) (v pdf.Value, ok bool) {
-	defer func() { ok = recover() == nil }()
-	return list.Index(i), true
 }
 
 // objectStreams reads which objects lie in object streams.
@@ -247,7 +243,8 @@ func objectStreams(s *source) ([]heldObjects, error) {
 		}
 		id, _ := strconv.ParseUint(strings.Fields(ref)[0], 10, 32)
 		held := heldObjects{stream: uint32(id)}
-		l := lexer{data: streamData(v, maxPageBytes)}
+		data, _ := streamData(v, maxPageBytes)
+		l := lexer{data: data}
 		for n := v.Key("N").Int64(); n > 0 && len(held.ids) < maxObjects; n-- {
 			object, offset := l.next(), l.next()
 			if object.kind != kindNumber || offset.kind != kindNumber {
