@@ -54,8 +54,7 @@ func benchmarkSearch(b *testing.B, rows, dim int) {
 		b.Fatal(err)
 	}
 	adding := addInParts(b, x, rows, draw)
-	b.ReportMetric(float64(heap()-before)/float64(rows), "B/vector")
-	b.ReportMetric(float64(rows)/adding.Seconds(), "add/s")
+	memory := heap() - before
 	queries := make([][]float32, 200)
 	for i := range queries {
 		queries[i] = draw()
@@ -65,6 +64,8 @@ func benchmarkSearch(b *testing.B, rows, dim int) {
 		c.round(b, queries[i*inARow%len(queries):][:inARow], i)
 	}
 	c.report(b)
+	b.ReportMetric(float64(memory)/float64(rows), "B/vector")
+	b.ReportMetric(float64(rows)/adding.Seconds(), "add/s")
 }
 
 // addInParts adds vectors 20,000 at a time, so that the benchmark itself holds
