@@ -67,7 +67,10 @@ type app struct {
 // openApp opens the data folder and wires every room. Nothing runs yet. The
 // error wraps store.ErrInUse if another process has the folder.
 func openApp(ctx context.Context, cfg appConfig) (_ *app, err error) {
-	if cfg.mustExist && !exists(filepath.Join(cfg.data, recordsFile)) {
+	if cfg.log == nil {
+		cfg.log = slog.New(slog.DiscardHandler)
+	}
+	if cfg.mustExist && !exists(filepath.Join(cfg.data, recordsFile)) && !holdsBlobs(cfg.data) {
 		return nil, fmt.Errorf("%s holds no data: say where it is with --data", cfg.data)
 	}
 	a := &app{data: cfg.data, spool: filepath.Join(cfg.data, spoolFolder)}
@@ -116,6 +119,9 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 	if a.records, err = openRecords(ctx, cfg.data); err != nil {
 		return err
 	}
+	for _, damage := range a.records.Damage() {
+		cfg.log.Error("the records were changed behind our back: run 'ragagent verify' and restore a backup", "damage", damage)
+	}
 	a.onClose(a.records.Close)
 	if a.blobs, err = blob.New(blob.Config{Dir: filepath.Join(cfg.data, blobsFolder)}); err != nil {
 		return err
@@ -128,11 +134,21 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 // that: what is to be deleted has to be open.
 func openRecords(ctx context.Context, data string) (*sqlite.DB, error) {
 	path := filepath.Join(data, recordsFile)
+	if !exists(path) && holdsBlobs(data) {
+		return nil, fmt.Errorf("%s is missing, and the files it describes are there: restore the latest backup into a new folder, "+
+			"ragagent restore FILE --data NEWFOLDER", path)
+	}
 	db, err := sqlite.Open(ctx, sqlite.Config{Path: path})
 	if errors.Is(err, store.ErrFull) && datadir.NewReserve(data, 0).Release() == nil {
 		db, err = sqlite.Open(ctx, sqlite.Config{Path: path})
 	}
 	return db, explained(err, path)
+}
+
+// holdsBlobs says whether a data folder was in use before.
+func holdsBlobs(data string) bool {
+	blobs, err := filepath.Glob(filepath.Join(data, blobsFolder, "??", "*"))
+	return err == nil && len(blobs) > 0
 }
 
 // explained says of a damaged database what can be done about it.

@@ -96,11 +96,11 @@ func (c *backupCmd) fill(e *env, w io.Writer) error {
 	if c.Server != "" {
 		return fetchBackup(e.ctx, &client{http: http.DefaultClient, base: strings.TrimRight(c.Server, "/")}, w)
 	}
-	if !exists(filepath.Join(c.Data, recordsFile)) {
+	if !exists(filepath.Join(c.Data, recordsFile)) && !holdsBlobs(c.Data) {
 		return fmt.Errorf("%s holds no data: say where it is with --data", c.Data)
 	}
 	a := &app{data: c.Data}
-	err := a.openStores(e.ctx, appConfig{data: c.Data})
+	err := a.openStores(e.ctx, appConfig{data: c.Data, log: warnings(e.stderr)})
 	if err == nil {
 		err = a.writeBackup(e.ctx, w)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ragagent/store"
+	"ragagent/store/sqlite"
 )
 
 type rebuildCmd struct {
@@ -25,6 +26,9 @@ func (c *rebuildCmd) Run(e *env) (err error) {
 	defer func() { err = errors.Join(err, app.Close()) }()
 	start := time.Now()
 	if err := app.records.Reindex(e.ctx); err != nil {
+		return err
+	}
+	if err := accept(e, app.records); err != nil {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "records: %s\n", time.Since(start).Round(time.Millisecond))
@@ -50,4 +54,21 @@ func (c *rebuildCmd) Run(e *env) (err error) {
 		return errSilent
 	}
 	return err
+}
+
+// accept lets a database file count as sound again that was changed while nobody
+// had it open, if nothing in it contradicts itself.
+func accept(e *env, records *sqlite.DB) error {
+	damage := records.Damage()
+	if len(damage) == 0 {
+		return nil
+	}
+	problems, err := records.Check(e.ctx)
+	if err != nil || len(problems) > len(damage) {
+		return err // verify says what is wrong, and goes on doing so
+	}
+	for _, d := range damage {
+		fmt.Fprintln(e.stderr, "accepted:", d)
+	}
+	return records.Accept()
 }

@@ -16,11 +16,11 @@ const maxProblems = 100
 // Check looks for everything that must not be: damaged pages, indexes that
 // differ from their tables, rows without an owner, counters that count wrong,
 // revisions with gaps, spans that do not hold their text, vectors that are not
-// of norm 1. It returns one sentence for each problem, at most 100 and a last
+// of norm 1, and changes of the file while nobody had it open. It returns one sentence for each problem, at most 100 and a last
 // one that says so; none means that all is well. The error is about the
 // checking itself. It reads the whole file, as of one moment.
 func (db *DB) Check(ctx context.Context) ([]string, error) {
-	var found problems
+	found := problems{all: db.Damage()}
 	err := db.read(ctx, "check records", func(tx *sql.Tx) error {
 		for _, look := range []func(context.Context, *sql.Tx, *problems) error{checkFile, checkForeignKeys, checkRules, checkVectors} {
 			if err := look(ctx, tx, &found); err != nil {

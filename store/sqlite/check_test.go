@@ -2,6 +2,8 @@ package sqlite_test
 
 import (
 	"database/sql"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -148,9 +150,19 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
+// forgetSums removes the checksums of a closed file, as if it had been changed
+// while it was open.
+func forgetSums(t *testing.T, path string) {
+	t.Helper()
+	if err := os.Remove(path + ".sums"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+}
+
 // damage changes the file behind the store's back.
 func damage(t *testing.T, path, statements string) {
 	t.Helper()
+	forgetSums(t, path)
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
@@ -177,6 +189,7 @@ func TestCheckFindsDamagedPages(t *testing.T) {
 		if err := os.WriteFile(path, broken, 0o600); err != nil {
 			t.Fatal(err)
 		}
+		forgetSums(t, path)
 		if problems := check(t, path); len(problems) > 0 {
 			found++
 		}

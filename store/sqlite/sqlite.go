@@ -12,6 +12,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"time"
@@ -47,6 +48,11 @@ type DB struct {
 	path    string
 	now     func() time.Time
 	stmts   statements
+
+	damage []string // see Damage
+	sums   *sums    // of the file in the state opened, if known
+	opened state
+	whole  bool // it was opened: Close may say what it is
 }
 
 var (
@@ -86,6 +92,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 }
 
 func (db *DB) open(ctx context.Context, readers int) (err error) {
+	if err := db.compareSums(); err != nil {
+		return err
+	}
 	if db.writer, err = pool(db.path, 1, writerPragmas); err != nil {
 		return err
 	}
@@ -95,10 +104,17 @@ func (db *DB) open(ctx context.Context, readers int) (err error) {
 	if db.readers, err = pool(db.path, readers, readerPragmas); err != nil {
 		return err
 	}
-	return db.stmts.prepare(ctx, db.writer, db.readers)
+	if err := db.stmts.prepare(ctx, db.writer, db.readers); err != nil {
+		return err
+	}
+	if db.opened, err = stateOf(db.path); err != nil {
+		return err
+	}
+	db.whole = true
+	return nil
 }
 
-// Close waits for running calls and closes the file.
+// Close waits for running calls, closes the file and writes down its checksums.
 func (db *DB) Close() error {
 	var errs []error
 	for _, p := range []*sql.DB{db.readers, db.writer} { // the writer checkpoints last
@@ -106,7 +122,14 @@ func (db *DB) Close() error {
 			errs = append(errs, p.Close())
 		}
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil || !db.whole {
+		return err
+	}
+	db.whole = false
+	if err := db.keepSums(); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write the checksums of %s: %w", db.path, err)
+	}
+	return nil
 }
 
 var writerPragmas = []string{
