@@ -96,14 +96,13 @@ func TestExchangeIsStoredAndRemembered(t *testing.T) {
 	}
 }
 
-// checkTrace: a tree with the run at its root, every node ended.
-func checkTrace(t *testing.T, raw json.RawMessage) {
+// checkEnded: a tree, every node of which has ended.
+func checkEnded(t *testing.T, raw json.RawMessage) []agent.TraceNode {
 	t.Helper()
 	var nodes []agent.TraceNode
 	if err := json.Unmarshal(raw, &nodes); err != nil {
 		t.Fatal(err)
 	}
-	var got []string
 	ids := map[string]bool{}
 	for _, n := range nodes {
 		if n.Parent != "" && !ids[n.Parent] {
@@ -113,6 +112,16 @@ func checkTrace(t *testing.T, raw json.RawMessage) {
 		if n.EndedAt.IsZero() || n.Status == agent.StatusStart {
 			t.Errorf("%s was never ended", n.ID)
 		}
+	}
+	return nodes
+}
+
+// checkTrace: the tree of the first exchange.
+func checkTrace(t *testing.T, raw json.RawMessage) {
+	t.Helper()
+	nodes := checkEnded(t, raw)
+	var got []string
+	for _, n := range nodes {
 		got = append(got, n.Kind+" "+n.Label+" "+string(n.Status))
 	}
 	want := []string{"run assistant success", "step step 1 success", "tool search success", "tool nosuch error", "step step 2 success"}

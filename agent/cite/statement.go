@@ -35,6 +35,10 @@ func Statements(answer string, known func(id int) bool) []Statement {
 	for i, u := range units {
 		statements[i].Text = text[u.Start:u.End]
 	}
+	if len(units) == 0 && len(markers) > 0 { // nothing but citations
+		statements = make([]Statement, 1)
+		units = []analysis.Span{{}}
+	}
 	for i, m := range markers {
 		if u := owner(text, units, offsets[i]); u >= 0 {
 			statements[u].add(m.id)
