@@ -13,7 +13,7 @@ BIN          := bin/ragagent
 PAGE         := web/dist/index.html
 PAGE_SOURCES := $(shell find web/app -type f -not -path '*/node_modules/*' 2>/dev/null)
 
-.PHONY: run build page test test-web test-go check lint bench eval test-race test-ollama test-browser test-kill clean help
+.PHONY: run build page test test-web test-go check lint walls bench eval test-race test-ollama test-browser test-kill clean help
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -41,7 +41,7 @@ test-web: $(PAGE)
 test-go: $(PAGE)
 	$(GO) test ./...
 
-check: lint ## format, vet, lint, race tests, tidy: what every commit passes
+check: lint walls ## format, vet, lint, race tests, tidy: what every commit passes
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) test -race -shuffle=on ./...
@@ -49,6 +49,9 @@ check: lint ## format, vet, lint, race tests, tidy: what every commit passes
 lint: $(LINT)
 	$(LINT) run ./...
 	$(LINT) fmt --diff ./...
+
+walls: $(LINT) ## every import the rooms may not have is found by the linter
+	.ci/walls $(LINT)
 
 $(LINT):
 	mkdir -p .cache/lint
