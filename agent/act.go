@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -214,15 +213,16 @@ func (r *run) admissible(ctx context.Context, result tool.Result) tool.Result {
 	return result
 }
 
-var errCircular = errors.New("the model keeps making the same call")
+// circular is what Result.Degraded says of a run that went round in circles.
+const circular = "stopped because the model kept making the same call"
 
 // verdict says whether the calls leave a reason to go on.
 func (r *run) verdict(calls []*call) *ending {
 	failed, counted := 0, 0
 	for i, c := range calls {
 		if c.circular {
-			r.degrade(errCircular.Error())
-			return &ending{reason: MaxSteps, note: errCircular.Error()}
+			r.degrade(circular)
+			return &ending{reason: MaxSteps}
 		}
 		if c.repeats || i >= r.limits.CallsPerTurn {
 			continue
