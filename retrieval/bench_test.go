@@ -109,6 +109,7 @@ func (r *records) remove(documentID string) {
 // bench is a collection loaded into a pipeline with the built-in parts.
 type bench struct {
 	data     *eval.Dataset
+	analyzer *analysis.Analyzer
 	index    *retrieval.Index
 	pipeline *retrieval.Pipeline
 	load     time.Duration
@@ -142,7 +143,7 @@ func newBench(t testing.TB, data *eval.Dataset) *bench {
 	}
 	started := time.Now()
 	check(t, index.Load(t.Context(), kb, sequence(chunks)))
-	return &bench{data: data, index: index, pipeline: pipeline, load: time.Since(started)}
+	return &bench{data: data, analyzer: analyzer, index: index, pipeline: pipeline, load: time.Since(started)}
 }
 
 // corpusChunks makes one chunk of every document of a collection.
@@ -175,15 +176,7 @@ func (b *bench) run(t testing.TB, q retrieval.Query) (eval.Scores, []time.Durati
 			ranking[question.ID] = append(ranking[question.ID], eval.Scored{ID: hit.DocumentID, Score: hit.Score})
 		}
 	}
-	if dir := os.Getenv("RAGAGENT_RUNS"); dir != "" {
-		f, err := os.Create(filepath.Join(dir, b.data.Name+".run"))
-		check(t, err)
-		check(t, eval.WriteRun(f, ranking, "bench"))
-		check(t, f.Close())
-	}
-	scores, err := eval.Evaluate(b.data.Qrels, ranking, []eval.Measure{
-		{Kind: eval.NDCG, Cut: 10}, {Kind: eval.Recall, Cut: 10}, {Kind: eval.Recall, Cut: 100}, {Kind: eval.Complete, Cut: 10},
-	})
+	scores, err := eval.Evaluate(b.data.Qrels, ranking, []eval.Measure{ndcg10, recall10, recall100, complete10})
 	check(t, err)
 	return scores, times
 }

@@ -2,6 +2,9 @@ package analysis
 
 import "strings"
 
+// IsStopWord says whether a normalised word is one that Analyze leaves out.
+func IsStopWord(word string) bool { return stopWords[word] }
+
 // stopWords are English words that say nothing about what a text is about, in
 // their normalised spelling. Words of place, order and amount (above, before,
 // first, more) are not among them: with them texts rank a little better in

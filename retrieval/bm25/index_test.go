@@ -181,6 +181,8 @@ func TestSpellingIsRepaired(t *testing.T) {
 		"a wingz, fxow.": {Text: "a wings, flow.", Hits: []hit{{ID: "a#0"}, {ID: "b#0"}}},
 		"flo":            {Text: "flo"}, // too short
 		"wing":           {Text: "wing", Hits: []hit{{ID: "b#0"}}},
+		"whhich wing":    {Text: "which wing", Hits: []hit{{ID: "b#0"}}},
+		"glew flaw":      {Text: "glow flaw", Hits: []hit{{ID: "c#0"}}},
 	} {
 		got := search(t, x, query, "kb")
 		if diff := cmp.Diff(want.Text, got.Text); diff != "" {
@@ -188,6 +190,24 @@ func TestSpellingIsRepaired(t *testing.T) {
 		}
 		if diff := cmp.Diff(ids(want), ids(got)); diff != "" {
 			t.Errorf("%s: %s", query, diff)
+		}
+		for _, term := range got.Terms {
+			if term.DF == 0 && query != "flo" {
+				t.Errorf("%s: %q is still searched", query, term.Term)
+			}
+		}
+	}
+}
+
+// "luter" is one letter away from both; company decides against frequency.
+func TestSpellingFitsTheRest(t *testing.T) {
+	x := newIndex(t)
+	load(t, x, "kb",
+		chunk("a", 0, "", "martin luther of wittenberg"), chunk("b", 0, "", "later came rain"),
+		chunk("c", 0, "", "later still"), chunk("d", 0, "", "and later snow"))
+	for query, want := range map[string]string{"martin luter": "martin luther", "luter": "later"} {
+		if got := search(t, x, query, "kb"); got.Text != want {
+			t.Errorf("%q became %q", query, got.Text)
 		}
 	}
 }

@@ -56,7 +56,7 @@ type termList struct {
 func (x *Index) Search(ctx context.Context, collections []string, text string) (retrieval.LexicalMatch, error) {
 	m := newMatch(x.snapshots(collections))
 	m.analyse(x.analyzer, text)
-	steps := []func(){m.scoreStems, m.scoreTitleField, m.scorePairs, m.scoreTitleMatch, m.scoreSurface}
+	steps := []func(){m.scoreTitleField, m.scorePairs, m.scoreTitleMatch, m.scoreSurface}
 	if analysis.HasCJK(text) {
 		steps = append(steps, func() { m.scoreSingles(text) })
 	}

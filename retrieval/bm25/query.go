@@ -1,8 +1,7 @@
 package bm25
 
 import (
-	"unicode"
-	"unicode/utf8"
+	"slices"
 
 	"ragagent/retrieval/analysis"
 )
@@ -15,32 +14,53 @@ type queryWord struct {
 	stem int // index into match.stems
 }
 
-// analyse cuts the query into words, repairs their spelling and finds the
-// posting lists of its distinct terms.
+// analyse cuts the query into words, scores the text by those the chunks know,
+// repairs the others' spelling and scores what that brings.
 func (m *match) analyse(a *analysis.Analyzer, text string) {
-	index := make(map[string]int)
-	spelling := respelling{text: text}
-	for _, token := range a.Analyze(text) {
-		w := queryWord{term: token.Term, word: token.Word, cjk: token.CJK}
-		at, known := index[w.term]
-		if !known {
-			list := m.stemList(w.term)
-			if list.df == 0 && m.repair(&w) {
-				spelling.replace(token, w.word)
-				if at, known = index[w.term]; !known {
-					list = m.stemList(w.term)
-				}
-			}
-			if !known {
-				at = len(m.stems)
-				index[w.term] = at
-				m.stems = append(m.stems, list)
+	tokens := a.Analyze(text)
+	m.words = make([]queryWord, len(tokens))
+	for i, t := range tokens {
+		m.words[i] = queryWord{term: t.Term, word: t.Word, cjk: t.CJK, stem: m.stem(t.Term)}
+	}
+	m.weighStems()
+	m.scoreStems(m.stems)
+	before := len(m.stems)
+	m.text = m.repairWords(text, tokens)
+	m.weighStems()
+	m.scoreStems(m.stems[before:])
+	m.dropUnused()
+}
+
+// dropUnused forgets the terms of words that were replaced.
+func (m *match) dropUnused() {
+	kept := make([]termList, 0, len(m.stems))
+	for old := range m.stems {
+		used := false
+		for i := range m.words {
+			if m.words[i].stem == old {
+				m.words[i].stem = len(kept)
+				used = true
 			}
 		}
-		w.stem = at
-		m.words = append(m.words, w)
+		if used {
+			kept = append(kept, m.stems[old])
+		}
 	}
-	m.text = spelling.String()
+	m.stems = kept
+}
+
+// stem returns the index of a term in m.stems, to which it adds a new one.
+func (m *match) stem(term string) int {
+	if i := slices.IndexFunc(m.stems, func(l termList) bool { return l.term == term }); i >= 0 {
+		return i
+	}
+	m.stems = append(m.stems, m.stemList(term))
+	return len(m.stems) - 1
+}
+
+// weighStems sums up what the known terms can give.
+func (m *match) weighStems() {
+	m.most = 0
 	for _, s := range m.stems {
 		if s.df > 0 {
 			m.most += mostOfIDF * s.idf
@@ -100,65 +120,7 @@ func (p *part) count(postings []posting) int {
 	return n
 }
 
-// repair replaces a word that no chunk has by the most frequent one that
-// differs from it by one letter, added, left out, changed, or swapped with the
-// next. A word that begins with another letter must be three times as
-// frequent. It tells whether there is one.
-func (m *match) repair(w *queryWord) bool {
-	if w.cjk || !isAlphabetic(w.word) || utf8.RuneCountInString(w.word) < minRepaired {
-		return false
-	}
-	best, weight := "", 0
-	first, _ := utf8.DecodeRuneInString(w.word)
-	seen := make(map[string]bool)
-	for near := range nearWords(w.word) {
-		if seen[near] {
-			continue
-		}
-		seen[near] = true
-		n := m.surfaceDF(near)
-		if r, _ := utf8.DecodeRuneInString(near); r == first {
-			n *= 3
-		}
-		if n > weight || n == weight && n > 0 && near < best {
-			best, weight = near, n
-		}
-	}
-	if weight == 0 {
-		return false
-	}
-	w.word, w.term = best, m.stemOfSurface(best)
-	return true
-}
-
-// minRepaired is the number of letters from which on words are repaired.
-const minRepaired = 4
-
-func isAlphabetic(s string) bool {
-	for _, r := range s {
-		if !unicode.IsLetter(r) {
-			return false
-		}
-	}
-	return true
-}
-
-// surfaceDF counts the chunks that have an unstemmed word.
-func (m *match) surfaceDF(word string) int {
-	df := 0
-	for i := range m.parts {
-		p := &m.parts[i]
-		if term := p.surface.find(word); term >= 0 {
-			if p.dead == nil {
-				df += int(p.surface.df[term])
-			} else {
-				df += p.count(m.scratch.decode(p.surfacePostings(term)))
-			}
-		}
-	}
-	return df
-}
-
+// stemOfSurface returns the stem of an unstemmed word that a chunk has.
 func (m *match) stemOfSurface(word string) string {
 	for i := range m.parts {
 		p := &m.parts[i]

@@ -5,10 +5,10 @@ import (
 	"ragagent/retrieval/analysis"
 )
 
-// scoreStems adds the text's BM25L.
-func (m *match) scoreStems() {
+// scoreStems adds the text's BM25L by some of the terms.
+func (m *match) scoreStems(terms []termList) {
 	avg := average(m.live.tokens, m.live.chunks)
-	for _, term := range m.stems {
+	for _, term := range terms {
 		for i, postings := range term.postings {
 			if len(postings) == 0 {
 				continue

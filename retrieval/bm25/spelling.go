@@ -9,6 +9,93 @@ import (
 	"ragagent/retrieval/analysis"
 )
 
+// Bounds of repairing words.
+const (
+	minRepaired = 4 // letters
+	// sameLetter is how much more often a word must fit than one that begins
+	// with the letter that was written.
+	sameLetter = 3
+	// strayFit is what a chunk counts that has none of the other words.
+	strayFit = .05
+)
+
+// repairWords replaces, in m.words and in the text, the words that no chunk
+// has by similar ones that some have. What is most like a stop word is one,
+// and left out.
+func (m *match) repairWords(text string, tokens []analysis.Token) string {
+	spelling := respelling{text: text}
+	kept := m.words[:0]
+	for i, w := range m.words {
+		if near := m.repair(w); near != "" {
+			spelling.replace(tokens[i], near)
+			if analysis.IsStopWord(near) {
+				continue
+			}
+			term := m.stemOfSurface(near)
+			w = queryWord{term: term, word: near, stem: m.stem(term)}
+		}
+		kept = append(kept, w)
+	}
+	m.words = kept
+	return spelling.String()
+}
+
+// repair returns what stands for a word that no chunk has: of the words that
+// differ from it by one letter, added, left out, changed, or swapped with the
+// next, a stop word, else the one that fits best. "" leaves the word.
+func (m *match) repair(w queryWord) string {
+	if m.stems[w.stem].df > 0 || w.cjk || !isAlphabetic(w.word) || utf8.RuneCountInString(w.word) < minRepaired {
+		return ""
+	}
+	best, most := "", int64(0)
+	first, _ := utf8.DecodeRuneInString(w.word)
+	for near := range nearWords(w.word) {
+		if len(near) >= minRepaired && analysis.IsStopWord(near) {
+			return near
+		}
+		fit := m.fit(near)
+		if r, _ := utf8.DecodeRuneInString(near); r == first {
+			fit *= sameLetter
+		}
+		if fit > most || fit == most && fit > 0 && near < best {
+			best, most = near, fit
+		}
+	}
+	return best
+}
+
+// fit tells how well a word goes with the rest of the query: it sums over the
+// chunks that have it the cube of what they have of the other words, which
+// m.words' scores are at this time. So a rarer word in the right company beats
+// a frequent one, and without company the more frequent one wins. The sum is
+// of whole billionths, since that of fractions depends on their order.
+func (m *match) fit(word string) int64 {
+	sum := int64(0)
+	for i := range m.parts {
+		p := &m.parts[i]
+		term := p.surface.find(word)
+		if term < 0 {
+			continue
+		}
+		for _, q := range m.scratch.decode(p.surfacePostings(term)) {
+			if p.alive(q.doc) {
+				share := strayFit + p.words[q.doc]/m.most
+				sum += int64(share * share * share * 1e9)
+			}
+		}
+	}
+	return sum
+}
+
+func isAlphabetic(s string) bool {
+	for _, r := range s {
+		if !unicode.IsLetter(r) {
+			return false
+		}
+	}
+	return true
+}
+
 // respelling replaces words of a text, from left to right.
 type respelling struct {
 	text string
