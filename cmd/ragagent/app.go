@@ -134,8 +134,8 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 // that: what is to be deleted has to be open.
 func openRecords(ctx context.Context, data string) (*sqlite.DB, error) {
 	path := filepath.Join(data, recordsFile)
-	if !exists(path) && holdsBlobs(data) {
-		return nil, fmt.Errorf("%s is missing, and the files it describes are there: restore the latest backup into a new folder, "+
+	if info, err := os.Stat(path); (err != nil || info.Size() == 0) && holdsBlobs(data) {
+		return nil, fmt.Errorf("%s is missing or empty, and the files it describes are there: restore the latest backup into a new folder, "+
 			"ragagent restore FILE --data NEWFOLDER", path)
 	}
 	db, err := sqlite.Open(ctx, sqlite.Config{Path: path})

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,9 +189,9 @@ func TestBackupOfBusyServer(t *testing.T) {
 	var writers sync.WaitGroup
 	defer writers.Wait()
 	defer cancel()
-	log := &ledger{there: map[string]bool{}}
-	for w := range 3 {
-		writers.Go(func() { log.churn(ctx, api, w) })
+	log := newLedger()
+	for range 3 {
+		writers.Go(func() { log.churn(ctx, api) })
 	}
 	for round := range 3 {
 		log.wait(t, 25*(round+1))
@@ -218,71 +217,6 @@ func TestBackupOfBusyServer(t *testing.T) {
 	writers.Wait()
 	srv.kill()
 	runs(t, "verify", "--data", data)
-}
-
-// ledger is what a client knows of the documents it sent and deleted.
-type ledger struct {
-	mu    sync.Mutex
-	there map[string]bool // id -> false once its deletion was begun
-	gone  []string        // acknowledged deletions
-}
-
-// churn uploads for ever and deletes every second document again.
-func (l *ledger) churn(ctx context.Context, api *client, writer int) {
-	for i := 0; ctx.Err() == nil; i++ {
-		n := 1000*(writer+1) + i
-		doc, err := api.upload(ctx, "kb", fmt.Sprintf("%d.md", n), strings.NewReader(killText(n)))
-		if err != nil {
-			continue
-		}
-		l.mu.Lock()
-		l.there[doc.ID] = true
-		l.mu.Unlock()
-		if i%2 == 0 {
-			l.remove(ctx, api, doc.ID)
-		}
-	}
-}
-
-func (l *ledger) remove(ctx context.Context, api *client, id string) {
-	l.mu.Lock()
-	l.there[id] = false
-	l.mu.Unlock()
-	if err := api.do(ctx, http.MethodDelete, "/api/v1/knowledge-bases/kb/documents/"+id, nil, "", nil); err != nil {
-		return
-	}
-	l.mu.Lock()
-	l.gone = append(l.gone, id)
-	l.mu.Unlock()
-}
-
-// now is which documents are there, and which are gone, for certain.
-func (l *ledger) now() (there, gone []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for id, is := range l.there {
-		if is {
-			there = append(there, id)
-		}
-	}
-	return there, slices.Clone(l.gone)
-}
-
-// isGone says whether a deletion was begun.
-func (l *ledger) isGone(id string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return !l.there[id]
-}
-
-// wait waits until n documents were sent.
-func (l *ledger) wait(t *testing.T, n int) {
-	t.Helper()
-	eventually(t, func() bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return len(l.there) >= n
-	})
 }
 
 // documents lists the ids in a data folder that nobody has open.

@@ -33,6 +33,11 @@ const maxFileBytes = 256 << 20
 // questionVectors is how many embedded questions are remembered.
 const questionVectors = 1024
 
+// maxAttempts is how often a job may be cut off by the end of the server before
+// it is suspected to cause that. Parsers run in processes of their own, so a
+// server that is killed again and again is the likelier reason.
+const maxAttempts = 10
+
 // newEmbedder makes the embedder that a setting names.
 func newEmbedder(models modelFlags) (retrieval.Embedder, error) {
 	if models.Embedder != "" && models.Embedder != "builtin" {
@@ -101,6 +106,7 @@ func (a *app) wireIngest(cfg appConfig, embedder retrieval.Embedder, index *retr
 		Log:      cfg.log,
 
 		MaxIndexBytes: indexMemory(cfg.maxMemory),
+		MaxAttempts:   maxAttempts,
 
 		MaxFileBytes: maxFileBytes,
 	})
