@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 	"time"
@@ -81,6 +82,9 @@ func property(v any) any {
 	case uint64:
 		return float64(v)
 	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil // YAML has them, JSON does not
+		}
 		return v
 	case time.Time:
 		if v.Equal(v.Truncate(24 * time.Hour)) {

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,7 +45,7 @@ func trimWord(w string) string {
 
 // join makes one line of lines.
 func (h hyphens) join(lines []Line) string {
-	var out strings.Builder
+	var out bytes.Buffer
 	last := ""
 	for i, l := range lines {
 		if i > 0 {
@@ -84,7 +85,7 @@ func (h hyphens) joinItems(lines []Line) string {
 
 // glue writes what stands between two lines, the first of which is written
 // already, and returns what is left to write of the second.
-func (h hyphens) glue(out *strings.Builder, a, b string) string {
+func (h hyphens) glue(out *bytes.Buffer, a, b string) string {
 	if unspacedEnds(a, b) {
 		return b
 	}
@@ -97,9 +98,7 @@ func (h hyphens) glue(out *strings.Builder, a, b string) string {
 		return b // "non-" + "US": one word with its hyphen
 	}
 	if !h.keeps(a, b) {
-		text := out.String()
-		out.Reset()
-		out.WriteString(strings.TrimSuffix(text, "-"))
+		out.Truncate(out.Len() - len("-"))
 	}
 	return b
 }

@@ -263,13 +263,15 @@ func joinLines(lines []Line) string {
 	return out.String()
 }
 
-// mergeLists makes one list of items that follow each other.
+// mergeLists makes one list of items that follow each other. The groups are
+// of one page, and parts of its lines without gaps: nothing has to be copied,
+// which would take for ever where every line is an item.
 func mergeLists(groups []group) []group {
 	out := groups[:0]
 	for _, g := range groups {
 		if n := len(out); n > 0 && g.kind == List && out[n-1].kind == List {
-			merged := append([]Line(nil), out[n-1].lines...)
-			out[n-1].lines = append(merged, g.lines...)
+			last := &out[n-1]
+			last.lines = last.lines[:len(last.lines)+len(g.lines)]
 			continue
 		}
 		out = append(out, g)
