@@ -21,7 +21,7 @@ func (r *run) remember(ctx context.Context, in Input) ([]llm.Message, error) {
 	title := cutTokens(oneLine(r.question), 20)
 	r.conversation = store.Conversation{ID: in.ConversationID, Title: title, CreatedAt: r.started, UpdatedAt: r.started}
 	if in.ConversationID == "" {
-		r.conversation.ID = r.agent.cfg.NewID("conv")
+		r.conversation.ID, r.first = r.agent.cfg.NewID("conv"), true
 		return latestTurns(in.History, r.limits.HistoryTokens), nil
 	}
 	if records == nil {

@@ -3,11 +3,16 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"ragagent/store"
 )
+
+// errConversationGone stands for store.ErrNotFound of an exchange whose
+// conversation was there when the run began.
+var errConversationGone = errors.New("it was deleted while this was answered")
 
 // store writes the run, its steps, the question and the answer in one
 // transaction. A run without a word of answer leaves no answer message.
@@ -39,7 +44,14 @@ func (r *run) store(ctx context.Context, result Result) error {
 			Citations: result.Citations, CreatedAt: now,
 		})
 	}
-	return records.AddExchange(ctx, r.conversation, record, messages)
+	if r.first {
+		return records.StartConversation(ctx, r.conversation, record, messages)
+	}
+	err = records.AddExchange(ctx, r.conversation, record, messages)
+	if errors.Is(err, store.ErrNotFound) {
+		return errConversationGone
+	}
+	return err
 }
 
 // thoughts makes one record per step, positions from 1 without gaps. Calls

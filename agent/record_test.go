@@ -25,9 +25,17 @@ type memory struct {
 	messages []store.Message
 }
 
-func (m *memory) AddExchange(_ context.Context, conv store.Conversation, run store.Run, messages []store.Message) error {
+func (m *memory) StartConversation(ctx context.Context, conv store.Conversation, run store.Run, messages []store.Message) error {
 	if m.convs == nil {
 		m.convs = map[string]store.Conversation{}
+	}
+	m.convs[conv.ID] = conv
+	return m.AddExchange(ctx, conv, run, messages)
+}
+
+func (m *memory) AddExchange(_ context.Context, conv store.Conversation, run store.Run, messages []store.Message) error {
+	if _, ok := m.convs[conv.ID]; !ok {
+		return fmt.Errorf("add exchange: %w", store.ErrNotFound)
 	}
 	m.convs[conv.ID] = conv
 	m.runs = append(m.runs, run)
@@ -132,7 +140,7 @@ func checkTrace(t *testing.T, raw json.RawMessage) {
 
 type forgetful struct{ memory }
 
-func (*forgetful) AddExchange(context.Context, store.Conversation, store.Run, []store.Message) error {
+func (*forgetful) StartConversation(context.Context, store.Conversation, store.Run, []store.Message) error {
 	return fmt.Errorf("disk full")
 }
 
@@ -144,5 +152,31 @@ func TestStoreFailureIsSaid(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"the conversation could not be stored: disk full"}, got.Degraded); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestDeletedConversationStaysDeleted: somebody deletes the conversation while
+// a question in it is answered.
+func TestDeletedConversationStaysDeleted(t *testing.T) {
+	records := &memory{}
+	forget := fn(t, "forget", func(context.Context, struct{}) (tool.Result, error) {
+		clear(records.convs)
+		return tool.Result{Text: "done"}, nil
+	})
+	model := llmtest.New(llmtest.Text("Hello."), llmtest.Call("forget", `{}`), llmtest.Text("Bye."))
+	a := newAgent(t, agent.Config{Model: model, Tools: []tool.Tool{forget}, Conversations: records})
+	first, _, err := collect(t, a.Run(t.Context(), agent.Input{Question: "q"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := collect(t, a.Run(t.Context(), agent.Input{Question: "q", ConversationID: first.ConversationID}))
+	if err != nil || got.Answer != "Bye." {
+		t.Errorf("%q, %v", got.Answer, err)
+	}
+	if diff := cmp.Diff([]string{"the conversation could not be stored: it was deleted while this was answered"}, got.Degraded); diff != "" {
+		t.Error(diff)
+	}
+	if len(records.convs) != 0 || len(records.runs) != 1 {
+		t.Errorf("kept %d conversations and %d runs", len(records.convs), len(records.runs))
 	}
 }

@@ -59,6 +59,7 @@ type run struct {
 	gone   bool // the consumer has stopped reading
 
 	conversation store.Conversation
+	first        bool // the run starts the conversation
 	id           string
 	messageID    string
 	started      time.Time

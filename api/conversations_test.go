@@ -21,7 +21,7 @@ func TestConversations(t *testing.T) {
 		{ID: "msg_1", ConversationID: "conv_1", Role: "user", Content: "How much?", CreatedAt: clock},
 		{ID: "msg_2", ConversationID: "conv_1", RunID: "run_1", Role: "assistant", Content: "2.9 [1]", Citations: []store.Citation{citation}, CreatedAt: clock},
 	}
-	if err := h.db.AddExchange(t.Context(), conv, run, messages); err != nil {
+	if err := h.db.StartConversation(t.Context(), conv, run, messages); err != nil {
 		t.Fatal(err)
 	}
 	const head = `"id":"conv_1","title":"How much?","created_at":"2026-03-04T05:06:07Z","updated_at":"2026-03-04T05:06:07Z"`

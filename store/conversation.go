@@ -43,9 +43,16 @@ type Citation struct {
 
 // Conversations keeps conversations. All methods may be called concurrently.
 type Conversations interface {
-	// AddExchange stores a finished run with its steps, the user's message and
-	// the answer in one transaction, and makes the conversation if it is new.
-	// A failed call leaves nothing behind. ErrConflict if the run is there already.
+	// StartConversation makes a conversation of its first exchange: a finished
+	// run with its steps, the user's message and the answer, all in one
+	// transaction. A failed call leaves nothing behind. ErrConflict if the
+	// conversation or the run is there already.
+	StartConversation(ctx context.Context, conv Conversation, run Run, messages []Message) error
+	// AddExchange stores a further exchange in the same way and moves conv's
+	// UpdatedAt on; its title and its first date stay. ErrNotFound if the
+	// conversation is not, or no longer, there: one that was deleted while a
+	// question in it was answered does not come back. ErrConflict if the run is
+	// there already.
 	AddExchange(ctx context.Context, conv Conversation, run Run, messages []Message) error
 	// Conversation returns one. ErrNotFound.
 	Conversation(ctx context.Context, id string) (Conversation, error)

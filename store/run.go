@@ -34,7 +34,7 @@ type Thought struct {
 	ElapsedMS   int64
 }
 
-// Runs reads runs; Conversations.AddExchange writes them.
+// Runs reads runs; Conversations writes them.
 type Runs interface {
 	// Run returns one with its steps by position. ErrNotFound.
 	Run(ctx context.Context, id string) (Run, error)

@@ -29,7 +29,7 @@ func TestBackup(t *testing.T) {
 			}
 			conv := store.Conversation{ID: fmt.Sprintf("conv_b%d", n)}
 			run := store.Run{ID: fmt.Sprintf("run_b%d", n), ConversationID: conv.ID}
-			if err := db.AddExchange(t.Context(), conv, run, nil); err != nil {
+			if err := db.StartConversation(t.Context(), conv, run, nil); err != nil {
 				t.Error(err)
 				return
 			}

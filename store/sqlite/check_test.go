@@ -43,7 +43,7 @@ func populate(t *testing.T) string {
 	must(db.Publish(ctx, crashJob(4).ID, crashDoc(4), crashChunks(4)[2:]))
 	must(db.Finish(ctx, crashJob(4).ID))
 	must(db.Fail(ctx, crashJob(5).ID, "broken"))
-	must(db.AddExchange(ctx, store.Conversation{ID: "conv_1"}, store.Run{
+	must(db.StartConversation(ctx, store.Conversation{ID: "conv_1"}, store.Run{
 		ID: "run_1", ConversationID: "conv_1", Steps: []store.Thought{{Position: 1}, {Position: 2}, {Position: 3}},
 	}, nil))
 	return path

@@ -22,32 +22,47 @@ func scanMessage(row scanner) (m store.Message, err error) {
 	return m, err
 }
 
+// StartConversation implements store.Conversations.
+func (db *DB) StartConversation(ctx context.Context, conv store.Conversation, run store.Run, messages []store.Message) error {
+	if err := checkExchange(conv, run, messages); err != nil {
+		return err
+	}
+	return db.write(ctx, "start conversation "+conv.ID, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO conversations (id, title, created_at, updated_at) VALUES (?, ?, ?, ?)`,
+			conv.ID, conv.Title, timestamp{&conv.CreatedAt}, timestamp{&conv.UpdatedAt}); err != nil {
+			return err
+		}
+		return insertExchange(ctx, tx, run, messages)
+	})
+}
+
 // AddExchange implements store.Conversations.
 func (db *DB) AddExchange(ctx context.Context, conv store.Conversation, run store.Run, messages []store.Message) error {
 	if err := checkExchange(conv, run, messages); err != nil {
 		return err
 	}
 	return db.write(ctx, "add exchange to "+conv.ID, func(tx *sql.Tx) error {
-		// A conversation that is there keeps its title and its first date.
-		_, err := tx.ExecContext(ctx, `INSERT INTO conversations (id, title, created_at, updated_at) VALUES (?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET updated_at = max(updated_at, excluded.updated_at)`,
-			conv.ID, conv.Title, timestamp{&conv.CreatedAt}, timestamp{&conv.UpdatedAt})
-		if err != nil {
+		if err := changed(tx.ExecContext(ctx, `UPDATE conversations SET updated_at = max(updated_at, ?) WHERE id = ?`,
+			timestamp{&conv.UpdatedAt}, conv.ID)); err != nil {
 			return err
 		}
-		if err := insertRun(ctx, tx, run); err != nil {
-			return err
-		}
-		for _, m := range messages {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO messages
-				(id, conversation_id, run_id, role, content, citations, created_at)
-				VALUES (?, ?, nullif(?, ''), ?, ?, ?, ?)`,
-				m.ID, m.ConversationID, m.RunID, m.Role, m.Content, citations{&m.Citations}, timestamp{&m.CreatedAt}); err != nil {
-				return err
-			}
-		}
-		return nil
+		return insertExchange(ctx, tx, run, messages)
 	})
+}
+
+func insertExchange(ctx context.Context, tx *sql.Tx, run store.Run, messages []store.Message) error {
+	if err := insertRun(ctx, tx, run); err != nil {
+		return err
+	}
+	for _, m := range messages {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO messages
+			(id, conversation_id, run_id, role, content, citations, created_at)
+			VALUES (?, ?, nullif(?, ''), ?, ?, ?, ?)`,
+			m.ID, m.ConversationID, m.RunID, m.Role, m.Content, citations{&m.Citations}, timestamp{&m.CreatedAt}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func checkExchange(conv store.Conversation, run store.Run, messages []store.Message) error {

@@ -38,7 +38,7 @@ func testConversations(t *testing.T, open func(t *testing.T) Records) {
 	t.Run("an exchange is kept whole", func(t *testing.T) {
 		f := newFixture(t, open)
 		conv, run, messages := exchange("conv_1", 1)
-		f.must(f.AddExchange(f.ctx, conv, run, messages))
+		f.must(f.StartConversation(f.ctx, conv, run, messages))
 		got, err := f.Conversation(f.ctx, conv.ID)
 		f.must(err)
 		f.equal("conversation", conv, got)
@@ -58,7 +58,11 @@ func testConversations(t *testing.T, open func(t *testing.T) Records) {
 		var all []store.Message
 		for n := 1; n <= 3; n++ {
 			conv, run, messages := exchange("conv_1", n)
-			f.must(f.AddExchange(f.ctx, conv, run, messages))
+			keep := f.AddExchange
+			if n == 1 {
+				keep = f.StartConversation
+			}
+			f.must(keep(f.ctx, conv, run, messages))
 			all = append(all, messages...)
 		}
 		got, err := f.Conversation(f.ctx, "conv_1")
@@ -85,12 +89,12 @@ func testConversations(t *testing.T, open func(t *testing.T) Records) {
 	t.Run("a failed call leaves nothing", func(t *testing.T) {
 		f := newFixture(t, open)
 		conv, run, messages := exchange("conv_1", 1)
-		f.must(f.AddExchange(f.ctx, conv, run, messages))
+		f.must(f.StartConversation(f.ctx, conv, run, messages))
 		bad := func(want error, change func(c *store.Conversation, r *store.Run, m []store.Message)) {
 			t.Helper()
 			conv, run, messages := exchange("conv_2", 2)
 			change(&conv, &run, messages)
-			f.wantErr(f.AddExchange(f.ctx, conv, run, messages), want)
+			f.wantErr(f.StartConversation(f.ctx, conv, run, messages), want)
 			_, err := f.Conversation(f.ctx, "conv_2")
 			f.wantErr(err, store.ErrNotFound)
 			_, err = f.Run(f.ctx, "run_conv_2_002")
@@ -98,6 +102,9 @@ func testConversations(t *testing.T, open func(t *testing.T) Records) {
 		}
 		bad(store.ErrConflict, func(_ *store.Conversation, r *store.Run, m []store.Message) { r.ID = run.ID; m[1].RunID = run.ID })
 		bad(store.ErrConflict, func(_ *store.Conversation, _ *store.Run, m []store.Message) { m[1].ID = messages[0].ID })
+		again, otherRun, otherMessages := exchange("conv_1", 3)
+		f.wantErr(f.StartConversation(f.ctx, again, otherRun, otherMessages), store.ErrConflict)
+		f.wantErr(f.AddExchange(f.ctx, again, run, messages), store.ErrConflict)
 		bad(store.ErrInvalid, func(_ *store.Conversation, r *store.Run, _ []store.Message) { r.Steps[1].Position = 3 })
 		bad(store.ErrInvalid, func(_ *store.Conversation, r *store.Run, _ []store.Message) { r.Steps[1].Position = 1 })
 		bad(store.ErrInvalid, func(_ *store.Conversation, _ *store.Run, m []store.Message) { m[0].Role = "nobody" })
@@ -106,12 +113,17 @@ func testConversations(t *testing.T, open func(t *testing.T) Records) {
 		got, err := f.Messages(f.ctx, "conv_1", store.Page{})
 		f.must(err)
 		f.equal("messages", messages, got)
+		kept, err := f.Conversation(f.ctx, "conv_1")
+		f.must(err)
+		f.equal("conversation", conv, kept)
 	})
 	t.Run("questions stand before their answers", func(t *testing.T) {
 		f := newFixture(t, open)
 		const n = 16
 		var wg sync.WaitGroup
-		for i := range n {
+		conv, run, messages := exchange("conv_1", 0)
+		f.must(f.StartConversation(f.ctx, conv, run, messages))
+		for i := 1; i < n; i++ {
 			wg.Go(func() {
 				conv, run, messages := exchange("conv_1", i)
 				if err := f.AddExchange(f.ctx, conv, run, messages); err != nil {
@@ -135,9 +147,9 @@ func testConversations(t *testing.T, open func(t *testing.T) Records) {
 	t.Run("delete", func(t *testing.T) {
 		f := newFixture(t, open)
 		conv, run, messages := exchange("conv_1", 1)
-		f.must(f.AddExchange(f.ctx, conv, run, messages))
+		f.must(f.StartConversation(f.ctx, conv, run, messages))
 		other, otherRun, otherMessages := exchange("conv_2", 1)
-		f.must(f.AddExchange(f.ctx, other, otherRun, otherMessages))
+		f.must(f.StartConversation(f.ctx, other, otherRun, otherMessages))
 		f.must(f.DeleteConversation(f.ctx, "conv_1"))
 		f.wantErr(f.DeleteConversation(f.ctx, "conv_1"), store.ErrNotFound)
 		_, err := f.Conversation(f.ctx, "conv_1")
@@ -150,6 +162,22 @@ func testConversations(t *testing.T, open func(t *testing.T) Records) {
 		kept, err := f.Messages(f.ctx, "conv_2", store.Page{})
 		f.must(err)
 		f.equal("messages of the other", otherMessages, kept)
-		f.must(f.AddExchange(f.ctx, conv, run, messages)) // its ids are free again
+		f.must(f.StartConversation(f.ctx, conv, run, messages)) // its ids are free again
+	})
+	t.Run("a deleted one does not come back", func(t *testing.T) {
+		f := newFixture(t, open)
+		conv, run, messages := exchange("conv_1", 1)
+		f.wantErr(f.AddExchange(f.ctx, conv, run, messages), store.ErrNotFound)
+		f.must(f.StartConversation(f.ctx, conv, run, messages))
+		f.must(f.DeleteConversation(f.ctx, "conv_1"))
+		conv, run, messages = exchange("conv_1", 2) // it was being answered
+		f.wantErr(f.AddExchange(f.ctx, conv, run, messages), store.ErrNotFound)
+		_, err := f.Conversation(f.ctx, "conv_1")
+		f.wantErr(err, store.ErrNotFound)
+		_, err = f.Run(f.ctx, run.ID)
+		f.wantErr(err, store.ErrNotFound)
+		left, err := f.Messages(f.ctx, "conv_1", store.Page{})
+		f.must(err)
+		f.equal("messages left", 0, len(left))
 	})
 }

@@ -19,7 +19,7 @@ func testPages(t *testing.T, open func(t *testing.T) Records) {
 		doc, job := f.queue("kb_0000", (i*17)%n)
 		docs, jobs = append(docs, doc.ID), append(jobs, job.ID)
 		conv, run, messages := exchange(fmt.Sprintf("conv_%04d", (i*23)%n), i)
-		f.must(f.AddExchange(f.ctx, conv, run, messages))
+		f.must(f.StartConversation(f.ctx, conv, run, messages))
 		convs = append(convs, conv.ID)
 	}
 	for _, c := range []struct {
