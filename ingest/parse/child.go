@@ -36,7 +36,7 @@ func ChildMain() {
 }
 
 // maxChildStack bounds a goroutine's stack in a child, in bytes.
-const maxChildStack = 128 << 20
+const maxChildStack = 64 << 20
 
 func runChild(arg string, file *os.File, out io.Writer) error {
 	var t task

@@ -9,6 +9,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"ragagent/store"
 )
 
 // childNice is the priority of children: questions come before parsing.
@@ -70,6 +72,25 @@ func addressSpace() (uint64, error) {
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+}
+
+// share returns another descriptor of an open file, for a child to read with
+// pread: the place that Read goes on from is not touched.
+func share(blob store.Blob) (*os.File, bool) {
+	file, ok := blob.(syscall.Conn)
+	if !ok {
+		return nil, false
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return nil, false
+	}
+	dup, dupErr := -1, error(nil)
+	err = raw.Control(func(fd uintptr) { dup, dupErr = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0) })
+	if err != nil || dupErr != nil {
+		return nil, false
+	}
+	return os.NewFile(uintptr(dup), "document"), true
 }
 
 // killedBySystem says that a process was killed by a signal: where the parent

@@ -15,6 +15,9 @@ import (
 // or with an error that blames the file. RAGAGENT_DAMAGED sets how many.
 func TestDamagedFiles(t *testing.T) {
 	n := 100
+	if raced {
+		n = 20
+	}
 	if s := os.Getenv("RAGAGENT_DAMAGED"); s != "" {
 		var err error
 		if n, err = strconv.Atoi(s); err != nil {

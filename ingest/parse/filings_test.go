@@ -19,6 +19,9 @@ func TestFilingsAgreeWithPdftotext(t *testing.T) {
 	if _, err := exec.LookPath("pdftotext"); err != nil {
 		t.Skip("pdftotext is not installed")
 	}
+	if raced {
+		files = files[:2]
+	}
 	p := newParser(t, Config{})
 	sum := 0.0
 	for _, name := range files {

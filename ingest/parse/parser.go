@@ -141,8 +141,14 @@ type reading struct {
 }
 
 // readText reads one of the text formats.
-func readText(f format, text string, maxBytes, maxBlocks int) *reading {
-	r := &reading{format: f, body: body{maxBytes: maxBytes, maxBlocks: maxBlocks}, meta: store.Metadata{}}
+func readText(f format, text string, maxBytes, maxBlocks int) (r *reading) {
+	// goldmark has had panics on odd input; one file must not end the server.
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.body.err = fmt.Errorf("%w: its parser crashed (%v)", ErrDamaged, cause)
+		}
+	}()
+	r = &reading{format: f, body: body{maxBytes: maxBytes, maxBlocks: maxBlocks}, meta: store.Metadata{}}
 	text = strings.TrimPrefix(text, "\uFEFF")
 	switch f {
 	case formatHTML:

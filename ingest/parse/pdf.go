@@ -20,7 +20,7 @@ func (p *Parser) parsePDF(ctx context.Context, blob store.Blob) (Text, error) {
 		return Text{}, err
 	}
 	defer leave()
-	file, err := p.asFile(io.NewSectionReader(blob, 0, blob.Size()))
+	file, err := p.asFile(blob)
 	if err != nil {
 		return Text{}, err
 	}
@@ -189,8 +189,16 @@ func pageList(pages []int) string {
 	return "pages " + strings.Join(names, ", ")
 }
 
-// asFile copies r into a temporary file that is gone when it is closed.
-func (p *Parser) asFile(r io.Reader) (*os.File, error) {
+// asFile returns a file that a child can inherit: the blob's own, if it is one.
+func (p *Parser) asFile(blob store.Blob) (*os.File, error) {
+	if file, ok := share(blob); ok {
+		return file, nil
+	}
+	return p.temporary(io.NewSectionReader(blob, 0, blob.Size()))
+}
+
+// temporary copies r into a file that is gone when it is closed.
+func (p *Parser) temporary(r io.Reader) (*os.File, error) {
 	file, err := os.CreateTemp(p.cfg.TempDir, "ragagent-parse-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary file: %w", err)
@@ -212,7 +220,7 @@ func (p *Parser) parseSuspicious(ctx context.Context, text string, cs charset) (
 		return Text{}, err
 	}
 	defer leave()
-	file, err := p.asFile(strings.NewReader(text))
+	file, err := p.temporary(strings.NewReader(text))
 	if err != nil {
 		return Text{}, err
 	}

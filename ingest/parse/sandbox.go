@@ -113,7 +113,7 @@ func (s *sandbox) verdict(cause error, hello bool, state *os.ProcessState, stder
 		return fmt.Errorf("%w: it took longer than %s", ErrLimit, s.cfg.Timeout)
 	case cause != nil:
 		return cause
-	case strings.Contains(stderr, "out of memory") || strings.Contains(stderr, "cannot allocate memory"):
+	case outOfMemory(stderr):
 		return &crash{fmt.Errorf("%w: it needs more than %d MB of memory", ErrLimit, s.cfg.Memory>>20), true}
 	case strings.Contains(stderr, "stack overflow") || strings.Contains(stderr, "stack exceeds"):
 		return &crash{fmt.Errorf("%w: it is nested too deeply", ErrDamaged), true}
@@ -121,6 +121,17 @@ func (s *sandbox) verdict(cause error, hello bool, state *os.ProcessState, stder
 		return &crash{fmt.Errorf("%w: it needs too much processor time or memory", ErrLimit), true}
 	}
 	return &crash{fmt.Errorf("%w: its parser crashed (%s)", ErrDamaged, firstLine(stderr)), true}
+}
+
+// outOfMemory recognises the ways in which Go's runtime says so, the last under
+// the race detector.
+func outOfMemory(stderr string) bool {
+	for _, words := range []string{"out of memory", "cannot allocate memory", "address space collisions"} {
+		if strings.Contains(stderr, words) {
+			return true
+		}
+	}
+	return false
 }
 
 // conversation reads what a child says.
