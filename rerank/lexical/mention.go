@@ -21,7 +21,12 @@ type textView struct {
 // title follow one another in it.
 func (r *Reranker) names(p, other *passage) bool {
 	if !p.mayHold(other.title[other.rarest]) {
-		return false
+		return false // most often
+	}
+	for _, term := range other.title {
+		if !p.mayHold(term) {
+			return false
+		}
 	}
 	if !p.text.analysed {
 		p.text.tokens = r.analyzer.Analyze(p.hit.Text)
