@@ -172,16 +172,8 @@ func (r *run) perform(ctx context.Context, c *call) outcome {
 // tool was faster.
 func (r *run) observe(ctx context.Context, s *stepRecord, c *call) Observation {
 	c.outcome = <-c.done
-	o := Observation{Call: c.asked}
-	if c.outcome.err != nil {
-		o.Failed = true
-		o.Text = "Error: " + cutTokens(c.outcome.err.Error(), r.limits.ObservationTokens)
-		o.Data, _ = json.Marshal(observationData{Error: c.outcome.err.Error()}) // a string always encodes
-	} else {
-		r.worked = true
-		result := r.admissible(ctx, c.outcome.result)
-		o.Text, o.Data = render(&r.ledger, result, r.limits.ObservationTokens)
-	}
+	o := r.show(ctx, c)
+	r.shown += estimateTokens(o.Text)
 	info := CallInfo{Name: c.asked.Name, Arguments: c.shown, Result: o.Text, ElapsedMS: c.outcome.elapsed.Milliseconds()}
 	e := Event{Kind: ToolEnd, ID: c.id, Parent: s.id, Label: c.asked.Name, Status: StatusSuccess, Text: o.Text}
 	if c.outcome.err != nil {
@@ -189,6 +181,30 @@ func (r *run) observe(ctx context.Context, s *stepRecord, c *call) Observation {
 	}
 	s.ToolCalls = append(s.ToolCalls, info)
 	r.emit(e)
+	return o
+}
+
+// noRoom answers calls once the run's room for results is used up.
+const noRoom = "(not shown: there is no room for more results; answer from what you have)"
+
+// show writes an outcome for the model, within what room is left.
+func (r *run) show(ctx context.Context, c *call) Observation {
+	o := Observation{Call: c.asked}
+	room := min(r.limits.ObservationTokens, r.limits.ToolOutputTokens-r.shown)
+	if c.outcome.err != nil {
+		o.Failed = true
+		o.Text = "Error: " + cutTokens(c.outcome.err.Error(), max(room, leastRoom))
+		o.Data, _ = json.Marshal(observationData{Error: c.outcome.err.Error()}) // a string always encodes
+		return o
+	}
+	r.worked = true
+	result := r.admissible(ctx, c.outcome.result)
+	if room < leastRoom {
+		r.degrade("results of tools were left out for want of room")
+		o.Text = noRoom
+		return o
+	}
+	o.Text, o.Data = render(&r.ledger, result, room)
 	return o
 }
 

@@ -41,6 +41,10 @@ type Limits struct {
 	ToolTimeout time.Duration
 	// ObservationTokens bound what the model is shown of one call; 0 means 3,000.
 	ObservationTokens int
+	// ToolOutputTokens bound what the model is shown of all calls of a run
+	// together; 0 means 8,000. Once they are used up, calls are still made but
+	// answered with a line that says so.
+	ToolOutputTokens int
 	// HistoryTokens bound the earlier turns of the conversation; 0 means 2,000.
 	HistoryTokens int
 	// ModelRetries of a call that failed in a way that may pass; 0 means 2,
@@ -73,6 +77,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.CallsPerTurn, 16)
 	set(&l.ParallelCalls, 4)
 	set(&l.ObservationTokens, 3_000)
+	set(&l.ToolOutputTokens, 8_000)
 	set(&l.HistoryTokens, 2_000)
 	set(&l.ModelRetries, 2)
 	set(&l.ReplyBytes, 1<<20)
@@ -104,6 +109,7 @@ func (l Limits) check() error {
 		{"identical_calls", int64(l.IdenticalCalls)}, {"invalid_replies", int64(l.InvalidReplies)},
 		{"calls_per_turn", int64(l.CallsPerTurn)}, {"parallel_calls", int64(l.ParallelCalls)},
 		{"tool_timeout", int64(l.ToolTimeout)}, {"observation_tokens", int64(l.ObservationTokens)},
+		{"tool_output_tokens", int64(l.ToolOutputTokens)},
 		{"history_tokens", int64(l.HistoryTokens)}, {"retry_delay", int64(l.RetryDelay)}, {"reply_bytes", int64(l.ReplyBytes)},
 	} {
 		if f.value < 0 {

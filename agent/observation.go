@@ -74,11 +74,11 @@ func (r *renderer) line(s string) {
 	r.out.WriteByte('\n')
 }
 
+// leastRoom is what a source needs to be of use, in tokens.
+const leastRoom = 60
+
 // full says that another source would be too short to be of use.
-func (r *renderer) full() bool {
-	const least = 60
-	return r.budget < least
-}
+func (r *renderer) full() bool { return r.budget < leastRoom }
 
 // text writes the tool's own text, at most a quarter of the budget if sources follow.
 func (r *renderer) text(s string, sourcesFollow bool) {

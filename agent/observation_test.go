@@ -126,6 +126,30 @@ func TestObservationIsBounded(t *testing.T) {
 	}
 }
 
+func TestRoomForAllResultsTogether(t *testing.T) {
+	calls := 0
+	long := fn(t, "long", func(context.Context, queryArgs) (tool.Result, error) {
+		calls++
+		return tool.Result{Text: strings.Repeat("word ", 400)}, nil // about 500 tokens
+	})
+	model := llmtest.New(llmtest.Call("long", `{"query":"1"}`), llmtest.Call("long", `{"query":"2"}`), llmtest.Call("long", `{"query":"3"}`), llmtest.Text("Well."))
+	a := newAgent(t, agent.Config{Model: model, Limits: agent.Limits{ToolOutputTokens: 800}, Tools: []tool.Tool{long}})
+	got, _, err := collect(t, a.Run(t.Context(), agent.Input{Question: "q"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sizes []int
+	for _, s := range got.Steps[:3] {
+		sizes = append(sizes, len(s.ToolCalls[0].Result)/4)
+	}
+	if calls != 3 || sizes[0] != 500 || sizes[1] < 250 || sizes[1] > 330 || !strings.HasPrefix(got.Steps[2].ToolCalls[0].Result, "(not shown") {
+		t.Errorf("%d calls, about %v tokens, then %q", calls, sizes, got.Steps[2].ToolCalls[0].Result)
+	}
+	if diff := cmp.Diff([]string{"results of tools were left out for want of room"}, got.Degraded); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestDirectTool(t *testing.T) {
 	f, err := tool.NewFunc(tool.Spec{Name: "direct", Direct: true}, func(context.Context, struct{}) (tool.Result, error) {
 		return tool.Result{Text: "Straight from the tool."}, nil

@@ -70,6 +70,7 @@ type run struct {
 	invalid    int            // replies in a row that could not be understood
 	searched   bool           // a tool that returns passages has run
 	worked     bool           // a tool has done its work
+	shown      int            // tokens of observations so far
 	usage      llm.Usage
 	confidence *float64 // of the last turn
 	degraded   []string

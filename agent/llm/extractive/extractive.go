@@ -67,7 +67,9 @@ func New(cfg Config) (*Model, error) {
 	return &Model{cfg: cfg, analyzer: analysis.New()}, nil
 }
 
-// Stream implements llm.Model. It counts no tokens: none are spent.
+// Stream implements llm.Model. It counts no tokens: none are spent. The
+// Confidence of a reply from passages is z, the log-odds that they hold the
+// answer; see Config.RefuseAt.
 func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Delta, error] {
 	return func(yield func(llm.Delta, error) bool) {
 		if err := ctx.Err(); err != nil {
@@ -79,12 +81,13 @@ func (m *Model) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Delta
 			m.begin(question, req.Tools, yield)
 			return
 		}
-		for _, piece := range m.reply(ctx, question, results) {
+		text, confidence := m.reply(ctx, question, results)
+		for _, piece := range text {
 			if !yield(llm.Delta{Text: piece}, nil) {
 				return
 			}
 		}
-		yield(llm.Delta{Usage: &llm.Usage{}, Finish: llm.FinishStop}, nil)
+		yield(llm.Delta{Confidence: confidence, Usage: &llm.Usage{}, Finish: llm.FinishStop}, nil)
 	}
 }
 
@@ -152,8 +155,9 @@ type Passage struct {
 	Text     string   `json:"text"`
 }
 
-// reply makes the answer, in pieces as they may be streamed.
-func (m *Model) reply(ctx context.Context, question string, results []llm.Message) []string {
+// reply makes the answer, in pieces as they may be streamed, and says how sure
+// it is; nil where there was nothing to read.
+func (m *Model) reply(ctx context.Context, question string, results []llm.Message) ([]string, *float64) {
 	seen, failure := Observation{}, ""
 	for _, r := range results {
 		var o Observation
@@ -168,18 +172,22 @@ func (m *Model) reply(ctx context.Context, question string, results []llm.Messag
 		}
 		seen.Passages = append(seen.Passages, o.Passages...)
 	}
-	if len(seen.Passages) == 0 && failure != "" {
-		return []string{"The search failed: " + failure}
+	if len(seen.Passages) == 0 {
+		if failure != "" {
+			return []string{"The search failed: " + failure}, nil
+		}
+		return []string{Refusal}, nil
 	}
 	query := question
 	if seen.Result.Rewritten != "" {
 		query = seen.Result.Rewritten
 	}
 	a := m.read(ctx, query, seen)
+	z := a.signals.z()
 	if !a.confident(m.cfg.RefuseAt) {
-		return []string{Refusal}
+		return []string{Refusal}, &z
 	}
-	return pieces(a.best(m.cfg.Sentences))
+	return pieces(a.best(m.cfg.Sentences)), &z
 }
 
 // pieces writes sentences with their citations, one piece each. Rows and other

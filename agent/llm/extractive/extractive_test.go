@@ -94,6 +94,9 @@ func TestAnswersWordForWordWithCitations(t *testing.T) {
 	if !got.Answerable || got.FinishedReason != agent.Complete || got.TotalToolCalls != 1 || got.TotalSteps != 2 || got.Usage.TotalTokens != 0 {
 		t.Errorf("%+v", got)
 	}
+	if got.Confidence == nil || *got.Confidence <= 0 {
+		t.Errorf("confidence %v", got.Confidence)
+	}
 	if diff := cmp.Diff(json.RawMessage(`{"query":"How high is the tidal range at Saint-Malo?"}`), got.Steps[0].ToolCalls[0].Arguments); diff != "" {
 		t.Error(diff)
 	}

@@ -22,7 +22,8 @@ type Config struct {
 	BaseURL string
 	// Model is the name as in `ollama list`; required.
 	Model string
-	// ContextTokens is the model's window (num_ctx); 0 means 8192. A prompt that
+	// ContextTokens is the window the server gives the model (num_ctx); 0 means
+	// 16,384, which holds what an agent's default limits let in. A prompt that
 	// does not fit is an error: the server is told not to cut it silently.
 	ContextTokens int
 	// MaxTokens bounds a reply (num_predict) where the request does not; 0
@@ -72,7 +73,7 @@ func New(cfg Config) (*Model, error) {
 		return nil, fmt.Errorf("ollama: think is on, off, low, medium or high, not %q", cfg.Think)
 	}
 	if cfg.ContextTokens == 0 {
-		cfg.ContextTokens = 8192
+		cfg.ContextTokens = 16384
 	}
 	if cfg.MaxTokens == 0 {
 		cfg.MaxTokens = 2048

@@ -80,7 +80,13 @@ const (
 	startToken = "<|im_start|>"
 )
 
-var merges = []string{"Ġ t", "h e", "i n"}
+// merges are the most frequent pairs of English, so that a prompt has about
+// half as many tokens as bytes.
+var merges = func() []string {
+	const pairs = `Ġ t|Ġ a|Ġ s|Ġ c|Ġ o|Ġ w|Ġ i|Ġ p|t h|h e|i n|e r|a n|r e|o n|a t|e n|n d|t i|e s|o r|t e|o f|e d|i s|i t|a l|a r|s t|` +
+		`t o|n t|n g|s e|h a|a s|o u|i o|l e|v e|c o|m e|d e|h i|r i|r o|i c|n e|e a|r a|c e|l i|c h|l l|b e|m a|s i|o m|u r`
+	return strings.Split(pairs, "|")
+}()
 
 func newVocabulary() *vocabulary {
 	v := &vocabulary{ids: map[string]int{}}
@@ -152,7 +158,7 @@ func byteLevel(text string) string {
 
 // Sizes of the model.
 const (
-	width, inner, heads, window = 256, 64, 4, 4096
+	width, inner, heads, window = 256, 64, 4, 32768
 )
 
 // parrotWeights makes a llama of one layer whose attention and MLP are zero,
