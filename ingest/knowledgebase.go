@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -39,11 +40,14 @@ func (s *Service) CreateKnowledgeBase(ctx context.Context, kb store.KnowledgeBas
 	if err := validKnowledgeBase(kb); err != nil {
 		return kb, err
 	}
-	if err := s.cfg.Records.CreateKnowledgeBase(ctx, kb); err != nil {
-		return kb, fmt.Errorf("create knowledge base %q: %w", kb.Name, err)
-	}
+	// The empty index comes first: as soon as the records show the knowledge
+	// base, somebody may add to it.
 	if err := s.cfg.Indexer.Load(ctx, kb, noChunks); err != nil {
 		return kb, fmt.Errorf("index knowledge base %q: %w", kb.Name, err)
+	}
+	if err := s.cfg.Records.CreateKnowledgeBase(ctx, kb); err != nil {
+		err = fmt.Errorf("create knowledge base %q: %w", kb.Name, err)
+		return kb, errors.Join(err, s.cfg.Indexer.Drop(context.WithoutCancel(ctx), kb.ID))
 	}
 	return kb, nil
 }
@@ -95,7 +99,7 @@ func (s *Service) DeleteKnowledgeBase(ctx context.Context, idOrName string) erro
 	if err := s.forgetAll(ctx, kb); err != nil {
 		return err
 	}
-	s.interrupt(func(r running) bool { return r.kb == kb.ID }, errDeleted)
+	s.interrupt(func(j store.Job) bool { return j.KnowledgeBaseID == kb.ID }, errDeleted)
 	s.release(kb.ID)
 	// The truth has changed: the index follows even if the caller goes away.
 	if err := s.cfg.Indexer.Drop(context.WithoutCancel(ctx), kb.ID); err != nil {

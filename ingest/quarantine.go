@@ -38,6 +38,7 @@ func (s *Service) Quarantined(kbID string) error {
 // load builds the indexes of one knowledge base. Damage puts it into
 // quarantine; the error is that of ctx only.
 func (s *Service) load(ctx context.Context, kb store.KnowledgeBase) error {
+	defer s.order.lock(kb.ID)() // no document comes or goes meanwhile
 	err := s.cfg.Indexer.Load(ctx, kb, sound(s.cfg.Records.VisibleChunks(ctx, kb.ID, "")))
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -73,7 +74,6 @@ func (s *Service) reload(ctx context.Context, kb store.KnowledgeBase) {
 	}
 	if err := s.load(ctx, kb); err == nil && s.Quarantined(kb.ID) == nil {
 		s.cfg.Log.Info("knowledge base released from quarantine", "id", kb.ID, "name", kb.Name)
-		s.nudge() // jobs may wait for it
 	}
 }
 

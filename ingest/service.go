@@ -58,15 +58,15 @@ type Service struct {
 	workers sync.WaitGroup
 
 	mu          sync.Mutex
-	running     map[string]running          // by job id
+	running     map[*running]struct{}
 	quarantined map[string]*QuarantineError // by knowledge base id
 	stall       stall
 }
 
-// running is a job that a worker of this process is at.
+// running is an attempt that a worker of this process is at.
 type running struct {
-	kb, document string
-	cancel       context.CancelCauseFunc
+	job    store.Job
+	cancel context.CancelCauseFunc
 }
 
 // New checks the configuration. Nothing runs until Start.
@@ -106,7 +106,7 @@ func New(cfg Config) (*Service, error) {
 		watch:   newBoard(),
 		order:   keyed{locks: map[string]*keyLock{}},
 		wake:    make(chan struct{}, 1),
-		running: map[string]running{},
+		running: map[*running]struct{}{},
 
 		quarantined: map[string]*QuarantineError{},
 	}, nil

@@ -405,11 +405,20 @@ func TestCancelBetweenPublishAndFinish(t *testing.T) {
 	h := build(t, t.TempDir(), nil)
 	var s ingest.Submitted
 	submitted := make(chan struct{})
+	var cancelled sync.WaitGroup
 	h.index.before = func() {
 		<-submitted
-		if _, err := h.Cancel(context.WithoutCancel(t.Context()), s.Job.ID); err != nil {
-			t.Error(err)
-		}
+		// Cancel waits for the index, which waits here: only its transaction
+		// comes in between.
+		cancelled.Go(func() {
+			if _, err := h.Cancel(context.WithoutCancel(t.Context()), s.Job.ID); err != nil {
+				t.Error(err)
+			}
+		})
+		waitFor(t, func() bool {
+			job, err := h.records.Job(context.WithoutCancel(t.Context()), s.Job.ID)
+			return err == nil && job.Status == store.StatusCancelled
+		})
 	}
 	h.start(t)
 	s = h.submit(t, "a.txt", "Visible for a moment.")
@@ -417,10 +426,7 @@ func TestCancelBetweenPublishAndFinish(t *testing.T) {
 	if job := h.end(t, s.Job.ID); job.Status != store.StatusCancelled {
 		t.Errorf("job: %+v", job)
 	}
-	waitFor(t, func() bool {
-		words, _, err := h.index.Contents(t.Context(), h.kb.ID)
-		return err == nil && len(words) == 0
-	})
+	cancelled.Wait()
 	h.close(t) // the worker has ended, nothing comes back
 	if len(h.index.docs) != 0 {
 		t.Errorf("index: %v", h.index.docs)

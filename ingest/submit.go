@@ -81,7 +81,11 @@ func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submi
 	out := Submitted{Document: stored, Job: storedJob, DuplicateOf: stored.ID}
 	if stored.Status == store.StatusFailed || stored.Status == store.StatusCancelled {
 		// Sending the same file again means: try again.
-		if out.Job, err = s.Retry(ctx, storedJob.ID); err != nil && !errors.Is(err, store.ErrConflict) {
+		out.Job, err = s.Retry(ctx, storedJob.ID)
+		if errors.Is(err, store.ErrConflict) { // somebody else was faster
+			out.Job, err = s.cfg.Records.Job(ctx, storedJob.ID)
+		}
+		if err != nil {
 			return Submitted{}, err
 		}
 		out.Document.Status, out.Document.Error = out.Job.Status, ""
@@ -101,9 +105,9 @@ func (s *Service) DeleteDocument(ctx context.Context, idOrName, id string) error
 	if err != nil {
 		return err
 	}
-	s.interrupt(func(r running) bool { return r.document == id }, errDeleted)
+	s.interrupt(func(j store.Job) bool { return j.DocumentID == id }, errDeleted)
 	// The truth has changed: the index follows even if the caller goes away.
-	err = s.cfg.Indexer.Replace(context.WithoutCancel(ctx), kb, id, noChunks)
+	err = s.replace(context.WithoutCancel(ctx), kb, id, noChunks)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("remove %q from the index: %w", doc.Name, err)
 	}

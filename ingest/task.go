@@ -18,12 +18,10 @@ type task struct {
 	*Service
 	job store.Job
 
-	// published is the knowledge base in which this attempt has made the
-	// document visible; nil if it has not.
-	published *store.KnowledgeBase
-
 	mu       sync.Mutex
 	progress store.Progress
+	began    time.Time // with the stage
+	from     int       // what was done of it then
 }
 
 // run brings the document from its original to visible chunks. Every step
@@ -140,6 +138,7 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	}
 	resumed := done > 0
 	total := len(chunks)
+	t.report(store.Progress{Stage: store.StageEmbed, Done: done, Total: total})
 	for total-done > t.cfg.Batch {
 		batch := chunks[done : done+t.cfg.Batch]
 		if err := t.embed(ctx, batch); err != nil {
@@ -164,7 +163,6 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	if err := t.cfg.Records.Publish(ctx, t.job.ID, doc, last); err != nil {
 		return fmt.Errorf("publish %d chunks: %w", total, err)
 	}
-	t.published = &kb
 	// The revision is visible: the index follows even during a shutdown.
 	ctx = context.WithoutCancel(ctx)
 	if resumed {
@@ -239,8 +237,15 @@ func (t *task) index(ctx context.Context, kb store.KnowledgeBase, doc string, ch
 	return t.replace(ctx, kb, doc, chunks)
 }
 
-func (t *task) replace(ctx context.Context, kb store.KnowledgeBase, doc string, chunks chunkSeq) error {
-	if err := t.cfg.Indexer.Replace(ctx, kb, doc, chunks); err != nil {
+// replace puts a document's chunks into the indexes. Of a knowledge base in
+// quarantine nothing is indexed: what ends the quarantine loads it as a whole.
+// The caller holds the document's lock.
+func (s *Service) replace(ctx context.Context, kb store.KnowledgeBase, doc string, chunks chunkSeq) error {
+	defer s.order.lock(kb.ID)()
+	if s.Quarantined(kb.ID) != nil {
+		return nil
+	}
+	if err := s.cfg.Indexer.Replace(ctx, kb, doc, chunks); err != nil {
 		return fmt.Errorf("index: %w", err)
 	}
 	return nil
@@ -261,6 +266,10 @@ func each(chunks []store.Chunk) chunkSeq {
 // report tells watchers of progress; the heartbeat writes it down.
 func (t *task) report(p store.Progress) {
 	t.mu.Lock()
+	if p.Stage != t.progress.Stage {
+		t.began, t.from = t.cfg.Now(), p.Done
+	}
+	p.Since, p.From = t.began, t.from
 	t.progress = p
 	t.mu.Unlock()
 	job := t.job

@@ -15,6 +15,7 @@ type board struct {
 	mu       sync.Mutex
 	closed   bool
 	watchers map[string]map[*watcher]struct{} // by job id
+	live     map[string]store.Job             // running jobs as they stand
 }
 
 type watcher struct {
@@ -22,7 +23,7 @@ type watcher struct {
 }
 
 func newBoard() *board {
-	return &board{watchers: map[string]map[*watcher]struct{}{}}
+	return &board{watchers: map[string]map[*watcher]struct{}{}, live: map[string]store.Job{}}
 }
 
 func (b *board) add(id string) (*watcher, func()) {
@@ -56,6 +57,11 @@ func (b *board) gone(id string) { b.send(id, nil) }
 func (b *board) send(id string, job *store.Job) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if job != nil && job.Status == store.StatusRunning {
+		b.live[id] = *job
+	} else {
+		delete(b.live, id)
+	}
 	for w := range b.watchers[id] {
 		select {
 		case <-w.ch: // an older state that nobody took
@@ -77,6 +83,19 @@ func (b *board) close() {
 	b.watchers = map[string]map[*watcher]struct{}{}
 }
 
+// Live returns a job that was read from the records with the progress of this
+// moment, of which the records hear with every heartbeat only.
+func (s *Service) Live(job store.Job) store.Job {
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	now, ok := s.watch.live[job.ID]
+	if !ok || job.Status != store.StatusRunning || now.Attempts != job.Attempts {
+		return job
+	}
+	job.Progress, job.UpdatedAt = now.Progress, now.UpdatedAt
+	return job
+}
+
 // Watch yields a job's present state and then every change, until it has ended
 // or the service closes. The sequence is used once. store.ErrNotFound.
 func (s *Service) Watch(ctx context.Context, id string) iter.Seq2[store.Job, error] {
@@ -88,6 +107,7 @@ func (s *Service) Watch(ctx context.Context, id string) iter.Seq2[store.Job, err
 			yield(store.Job{}, fmt.Errorf("job: %w", err))
 			return
 		}
+		job = s.Live(job)
 		for yield(job, nil) && !job.Status.Ended() {
 			select {
 			case <-ctx.Done():

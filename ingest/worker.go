@@ -68,15 +68,7 @@ func (s *Service) attempt(ctx context.Context, job store.Job) {
 	run, stop := context.WithTimeoutCause(run, s.cfg.JobTimeout,
 		fmt.Errorf("not finished after %s: split the document", s.cfg.JobTimeout))
 	defer stop()
-	s.mu.Lock()
-	s.running[job.ID] = running{kb: job.KnowledgeBaseID, document: job.DocumentID, cancel: cancel}
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		delete(s.running, job.ID)
-		s.mu.Unlock()
-	}()
-
+	defer s.track(&running{job: job, cancel: cancel})()
 	task := &task{Service: s, job: job}
 	heart := make(chan struct{})
 	go func() {
@@ -86,50 +78,62 @@ func (s *Service) attempt(ctx context.Context, job store.Job) {
 	err := task.guarded(run)
 	cancel(err)
 	<-heart
-	s.settle(ctx, task, err, context.Cause(run))
-	if err != nil {
-		task.withdraw(context.WithoutCancel(ctx))
+	s.settle(ctx, job, err, context.Cause(run))
+}
+
+// track makes an attempt one that can be interrupted, until done is called.
+func (s *Service) track(r *running) (done func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[r] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.running, r)
 	}
 }
 
-// withdraw takes a document out of the indexes that was published by an attempt
-// which then did not end well: cancelled in between, the truth has taken the
-// revision back. What is still to be finished is indexed again when it is.
-func (t *task) withdraw(ctx context.Context) {
-	if t.published == nil {
+// follow takes a document out of the indexes that the truth does not show:
+// cancelled or failed between being published and being finished, it was taken
+// back. Whoever shows a document puts it into the indexes himself.
+func (s *Service) follow(ctx context.Context, kbID, documentID string) {
+	defer s.order.lock(documentID)()
+	doc, err := s.cfg.Records.Document(ctx, kbID, documentID)
+	if err == nil && doc.Revision > 0 {
 		return
 	}
-	defer t.order.lock(t.job.DocumentID)()
-	doc, err := t.cfg.Records.Document(ctx, t.job.KnowledgeBaseID, t.job.DocumentID)
-	if err == nil && doc.Revision == t.job.Revision {
-		return
+	kb, err := s.cfg.Records.KnowledgeBase(ctx, kbID)
+	if err == nil {
+		err = s.replace(ctx, kb, documentID, noChunks)
 	}
-	if err := t.cfg.Indexer.Replace(ctx, *t.published, t.job.DocumentID, noChunks); err != nil && !errors.Is(err, store.ErrNotFound) {
-		t.cfg.Log.Error("a withdrawn document is still in the index", "document", t.job.DocumentID, "error", err)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		s.cfg.Log.Error("a withdrawn document may still be in the index", "document", documentID, "error", err)
 	}
 }
 
 // settle writes down how an attempt ended.
-func (s *Service) settle(ctx context.Context, t *task, err, cause error) {
+func (s *Service) settle(ctx context.Context, job store.Job, err, cause error) {
 	done := context.WithoutCancel(ctx)
 	switch {
 	case err == nil:
 		s.resumeJobs(true)
-		s.announce(done, t.job.ID)
+		s.announce(done, job.ID)
 	case errors.Is(cause, errDeleted), errors.Is(cause, errCancelled), errors.Is(cause, errLost):
-		s.announce(done, t.job.ID) // decided already, here or by somebody else
+		// Decided already, by somebody else.
+		s.follow(done, job.KnowledgeBaseID, job.DocumentID)
+		s.announce(done, job.ID)
 	case ctx.Err() != nil:
-		s.giveBack(done, t.job.ID)
-		s.announce(done, t.job.ID)
+		s.giveBack(done, job.ID)
+		s.announce(done, job.ID)
 	case isFull(err):
 		s.pauseJobs(err)
-		s.giveBack(done, t.job.ID)
-		s.announce(done, t.job.ID)
+		s.giveBack(done, job.ID)
+		s.announce(done, job.ID)
 	default:
 		if errors.Is(err, context.DeadlineExceeded) && cause != nil {
 			err = cause
 		}
-		s.fail(done, t.job, err)
+		s.fail(done, job, err)
 	}
 }
 
@@ -143,6 +147,7 @@ func (s *Service) fail(ctx context.Context, job store.Job, err error) {
 	case !errors.Is(failed, store.ErrConflict) && !errors.Is(failed, store.ErrNotFound):
 		s.cfg.Log.Error("failure not recorded", "job", job.ID, "cause", err, "error", failed)
 	}
+	s.follow(ctx, job.KnowledgeBaseID, job.DocumentID)
 	s.announce(ctx, job.ID)
 }
 
@@ -156,12 +161,12 @@ func (s *Service) announce(ctx context.Context, id string) {
 	s.watch.publish(job)
 }
 
-// interrupt ends the running jobs that match, with a cause.
-func (s *Service) interrupt(match func(running) bool, cause error) {
+// interrupt ends the attempts that match, with a cause.
+func (s *Service) interrupt(match func(store.Job) bool, cause error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range s.running {
-		if match(r) {
+	for r := range s.running {
+		if match(r.job) {
 			r.cancel(cause)
 		}
 	}
@@ -174,7 +179,10 @@ func (s *Service) Cancel(ctx context.Context, id string) (store.Job, error) {
 	if err != nil {
 		return job, fmt.Errorf("cancel job: %w", err)
 	}
-	s.interrupt(func(r running) bool { return r.document == job.DocumentID }, errCancelled)
+	// An attempt that began after this, because somebody has retried the job
+	// at once, is another one.
+	s.interrupt(func(j store.Job) bool { return j.ID == id && !j.StartedAt.After(job.StartedAt) }, errCancelled)
+	s.follow(context.WithoutCancel(ctx), job.KnowledgeBaseID, job.DocumentID)
 	s.watch.publish(job)
 	return job, nil
 }

@@ -42,6 +42,10 @@ type Progress struct {
 	Stage Stage
 	Done  int // units finished, 0..Total
 	Total int // 0 while it is unknown
+	// Since is when this process began with the stage, and From what Done was
+	// then: what an honest pace is measured from. They are not stored.
+	Since time.Time
+	From  int
 }
 
 // Jobs is the durable queue. All methods may be called concurrently; one job
