@@ -74,6 +74,20 @@ func (s *Service) orphan(ctx context.Context) (first string, n int, err error) {
 	return first, n, nil
 }
 
+// discardBlob deletes a blob that was stored for a record which then could not
+// be written. It does not wait for the end of a hold, because the records do
+// not list it: a kill before that would leave it behind. The caller holds
+// s.blobs.
+func (s *Service) discardBlob(ctx context.Context, hash string) {
+	if _, held := s.held[hash]; held {
+		return // a document had the same content, and has gone since the hold began
+	}
+	holds := s.holds
+	s.holds = 0
+	s.dropBlob(ctx, hash)
+	s.holds = holds
+}
+
 // HoldBlobs keeps every blob that a document refers to now, or later, from
 // being deleted until release is called: a backup can read them one after the
 // other while documents go. release may be called more than once.

@@ -1,9 +1,16 @@
 package ingest_test
 
 import (
+	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ragagent/ingest"
+	"ragagent/store"
 )
 
 // keep puts content among the blobs that no document refers to.
@@ -108,4 +115,48 @@ func TestHoldBlobs(t *testing.T) {
 		t.Error("the end of a hold took a blob that is in use again")
 	}
 	h.verify(t)
+}
+
+// TestBlobsWithoutARecordDoNotWait: a hold keeps what documents referred to; a
+// blob that none ever did goes at once, because nothing remembers it.
+func TestBlobsWithoutARecordDoNotWait(t *testing.T) {
+	h := build(t, t.TempDir(), nil)
+	h.start(t)
+	other, err := h.CreateKnowledgeBase(t.Context(), store.KnowledgeBase{Name: "other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := h.submit(t, "a.txt", "In both.")
+	h.end(t, kept.Job.ID)
+	defer h.HoldBlobs()()
+	if err := h.DeleteDocument(t.Context(), "kb", kept.Document.ID); err != nil {
+		t.Fatal(err)
+	}
+	// The knowledge base goes while the upload is read.
+	for _, text := range []string{"Never referred to.", "In both."} {
+		body := io.MultiReader(strings.NewReader(text), atEnd(func() {
+			err := h.records.DeleteKnowledgeBase(t.Context(), other.ID)
+			if err != nil && !errors.Is(err, store.ErrNotFound) {
+				t.Error(err)
+			}
+		}))
+		_, err := h.Submit(t.Context(), other.ID, ingest.Upload{Name: "late.txt", Body: body})
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("submit: %v", err)
+		}
+		if other, err = h.CreateKnowledgeBase(t.Context(), store.KnowledgeBase{Name: "other"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff([]string{kept.Document.SHA256}, h.listed(t)); diff != "" {
+		t.Errorf("blobs during the hold (-want +got):\n%s", diff)
+	}
+}
+
+// atEnd is an empty body that calls a function when it is read.
+type atEnd func()
+
+func (f atEnd) Read([]byte) (int, error) {
+	f()
+	return 0, io.EOF
 }

@@ -71,7 +71,7 @@ func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submi
 	}
 	stored, storedJob, duplicate, err := s.cfg.Records.AddDocument(ctx, doc, job)
 	if err != nil {
-		s.dropBlob(context.WithoutCancel(ctx), doc.SHA256)
+		s.discardBlob(context.WithoutCancel(ctx), doc.SHA256)
 		return Submitted{}, fmt.Errorf("add document %q: %w", name, err)
 	}
 	if !duplicate {
@@ -171,7 +171,7 @@ func (s *Service) keepText(ctx context.Context, doc store.Document, body string)
 		return doc, fmt.Errorf("store the text: %w", err)
 	}
 	if err := s.cfg.Records.SetParsed(ctx, doc); err != nil {
-		s.dropBlob(context.WithoutCancel(ctx), doc.TextSHA256)
+		s.discardBlob(context.WithoutCancel(ctx), doc.TextSHA256)
 		return doc, fmt.Errorf("record the text: %w", err)
 	}
 	if old != "" && old != doc.TextSHA256 {
