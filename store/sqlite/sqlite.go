@@ -92,6 +92,9 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 }
 
 func (db *DB) open(ctx context.Context, readers int) (err error) {
+	if err := checkLog(db.path); err != nil {
+		return err
+	}
 	if err := db.compareSums(); err != nil {
 		return err
 	}
