@@ -344,20 +344,18 @@ func (s *scriptedIngest) CreateKnowledgeBase(ctx context.Context, kb store.Knowl
 }
 
 func (s *scriptedIngest) UpdateKnowledgeBase(ctx context.Context, idOrName string, change ingest.KnowledgeBaseChange) (store.KnowledgeBase, error) {
-	kb, err := s.db.KnowledgeBase(ctx, idOrName)
-	if err != nil {
-		return kb, err
-	}
-	if change.Name != nil {
-		kb.Name = *change.Name
-	}
-	if change.Description != nil {
-		kb.Description = *change.Description
-	}
-	if change.Retrieval != nil {
-		kb.Retrieval = *change.Retrieval
-	}
-	return kb, s.db.UpdateKnowledgeBase(ctx, kb)
+	return s.db.UpdateKnowledgeBase(ctx, idOrName, func(kb *store.KnowledgeBase) error {
+		if change.Name != nil {
+			kb.Name = *change.Name
+		}
+		if change.Description != nil {
+			kb.Description = *change.Description
+		}
+		if change.Retrieval != nil {
+			kb.Retrieval = *change.Retrieval
+		}
+		return nil
+	})
 }
 
 func (s *scriptedIngest) DeleteKnowledgeBase(ctx context.Context, idOrName string) error {

@@ -63,30 +63,26 @@ type KnowledgeBaseChange struct {
 // UpdateKnowledgeBase changes settings. Errors as CreateKnowledgeBase, and
 // store.ErrNotFound.
 func (s *Service) UpdateKnowledgeBase(ctx context.Context, idOrName string, change KnowledgeBaseChange) (store.KnowledgeBase, error) {
-	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
-	if err != nil {
-		return kb, err
+	return s.cfg.Records.UpdateKnowledgeBase(ctx, idOrName, func(kb *store.KnowledgeBase) error {
+		change.apply(kb)
+		kb.UpdatedAt = s.cfg.Now()
+		return validKnowledgeBase(*kb)
+	})
+}
+
+func (c KnowledgeBaseChange) apply(kb *store.KnowledgeBase) {
+	if c.Name != nil {
+		kb.Name = strings.TrimSpace(*c.Name)
 	}
-	if change.Name != nil {
-		kb.Name = strings.TrimSpace(*change.Name)
+	if c.Description != nil {
+		kb.Description = *c.Description
 	}
-	if change.Description != nil {
-		kb.Description = *change.Description
+	if c.Chunking != nil {
+		kb.Chunking = *c.Chunking
 	}
-	if change.Chunking != nil {
-		kb.Chunking = *change.Chunking
+	if c.Retrieval != nil {
+		kb.Retrieval = *c.Retrieval
 	}
-	if change.Retrieval != nil {
-		kb.Retrieval = *change.Retrieval
-	}
-	kb.UpdatedAt = s.cfg.Now()
-	if err := validKnowledgeBase(kb); err != nil {
-		return kb, err
-	}
-	if err := s.cfg.Records.UpdateKnowledgeBase(ctx, kb); err != nil {
-		return kb, fmt.Errorf("update knowledge base %q: %w", kb.Name, err)
-	}
-	return kb, nil
 }
 
 // DeleteKnowledgeBase removes a knowledge base with everything in it. When it

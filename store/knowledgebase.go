@@ -51,10 +51,15 @@ type KnowledgeBases interface {
 	KnowledgeBase(ctx context.Context, idOrName string) (KnowledgeBase, error)
 	// KnowledgeBases lists them.
 	KnowledgeBases(ctx context.Context, page Page) ([]KnowledgeBase, error)
-	// UpdateKnowledgeBase replaces name, description and settings; the embedder
-	// and its fingerprint stay those of the vectors. ErrNotFound, ErrConflict
+	// UpdateKnowledgeBase lets change edit what is stored under an id, else a
+	// name, and returns what is stored now. Reading and writing are one
+	// transaction: of two updates at once the second sees what the first did.
+	// Name, description, settings and UpdatedAt can be changed; the embedder
+	// and its fingerprint stay those of the vectors, all else is ignored.
+	// change must not call the store and may be called again; its error is
+	// returned wrapped, and nothing has changed then. ErrNotFound, ErrConflict
 	// if the new name is taken.
-	UpdateKnowledgeBase(ctx context.Context, kb KnowledgeBase) error
+	UpdateKnowledgeBase(ctx context.Context, idOrName string, change func(*KnowledgeBase) error) (KnowledgeBase, error)
 	// DeleteKnowledgeBase removes it with its documents, chunks and jobs in one
 	// transaction. ErrNotFound. Blobs are removed by whoever keeps them.
 	DeleteKnowledgeBase(ctx context.Context, id string) error

@@ -53,18 +53,29 @@ func (db *DB) KnowledgeBases(ctx context.Context, page store.Page) (all []store.
 	return all, err
 }
 
-// UpdateKnowledgeBase implements store.KnowledgeBases. The embedder and its
-// fingerprint stay: the stored vectors are theirs.
-func (db *DB) UpdateKnowledgeBase(ctx context.Context, kb store.KnowledgeBase) error {
-	if err := checkNamed(kb.ID, kb.Name); err != nil {
-		return err
-	}
-	return db.write(ctx, "update knowledge base "+kb.ID, func(tx *sql.Tx) error {
+// UpdateKnowledgeBase implements store.KnowledgeBases.
+func (db *DB) UpdateKnowledgeBase(ctx context.Context, idOrName string, change func(*store.KnowledgeBase) error) (kb store.KnowledgeBase, err error) {
+	err = db.write(ctx, "update knowledge base "+idOrName, func(tx *sql.Tx) error {
+		kb, err = scanKnowledgeBase(tx.QueryRowContext(ctx, selectKnowledgeBase, idOrName))
+		if err != nil {
+			return err
+		}
+		edited := kb
+		if err := change(&edited); err != nil {
+			return err
+		}
+		// What is not copied stays: the stored vectors are the old embedder's.
+		kb.Name, kb.Description, kb.UpdatedAt = edited.Name, edited.Description, edited.UpdatedAt
+		kb.Chunking, kb.Retrieval = edited.Chunking, edited.Retrieval
+		if err := checkNamed(kb.ID, kb.Name); err != nil {
+			return err
+		}
 		return changed(tx.ExecContext(ctx, `UPDATE knowledge_bases
 			SET name = ?, description = ?, chunking = ?, retrieval = ?, updated_at = ? WHERE id = ?`,
 			kb.Name, kb.Description, jsonValue{&kb.Chunking}, jsonValue{&kb.Retrieval},
 			timestamp{&kb.UpdatedAt}, kb.ID))
 	})
+	return kb, err
 }
 
 // DeleteKnowledgeBase implements store.KnowledgeBases.

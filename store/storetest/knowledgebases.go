@@ -65,16 +65,55 @@ func testKnowledgeBases(t *testing.T, open func(t *testing.T) Records) {
 			ID: "kb_1", Name: "new", Description: "", Embedder: "other/model", Fingerprint: "other",
 			Chunking: store.Chunking{Size: 64}, CreatedAt: at(90), UpdatedAt: at(91),
 		}
-		f.must(f.UpdateKnowledgeBase(f.ctx, change))
+		replace := func(kb *store.KnowledgeBase) error { *kb = change; return nil }
+		got, err := f.UpdateKnowledgeBase(f.ctx, "kb_1", replace)
+		f.must(err)
 		want := change
 		// The vectors are the old embedder's still, and the birthday is what it was.
 		want.Embedder, want.Fingerprint, want.CreatedAt = was.Embedder, was.Fingerprint, was.CreatedAt
+		f.equal("returned", want, got)
 		f.equal("updated", want, f.knowledgeBase("kb_1"))
-		f.must(f.UpdateKnowledgeBase(f.ctx, change)) // its own name is not taken
+		_, err = f.UpdateKnowledgeBase(f.ctx, "new", replace) // its own name is not taken
+		f.must(err)
 		change.Name = "name of kb_2"
-		f.wantErr(f.UpdateKnowledgeBase(f.ctx, change), store.ErrConflict)
+		_, err = f.UpdateKnowledgeBase(f.ctx, "kb_1", replace)
+		f.wantErr(err, store.ErrConflict)
 		f.equal("after a conflict", want, f.knowledgeBase("kb_1"))
-		f.wantErr(f.UpdateKnowledgeBase(f.ctx, sampleKnowledgeBase("kb_3", "third")), store.ErrNotFound)
+		change.Name = ""
+		_, err = f.UpdateKnowledgeBase(f.ctx, "kb_1", replace)
+		f.wantErr(err, store.ErrInvalid)
+		refused := errors.New("refused")
+		_, err = f.UpdateKnowledgeBase(f.ctx, "kb_1", func(kb *store.KnowledgeBase) error { kb.Name = "half"; return refused })
+		f.wantErr(err, refused)
+		f.equal("after a refusal", want, f.knowledgeBase("kb_1"))
+		_, err = f.UpdateKnowledgeBase(f.ctx, "kb_3", replace)
+		f.wantErr(err, store.ErrNotFound)
+	})
+	t.Run("updates at once do not undo each other", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		const each = 20
+		count := func(field func(*store.KnowledgeBase) *int) {
+			for range each {
+				if _, err := f.UpdateKnowledgeBase(f.ctx, "kb_1", func(kb *store.KnowledgeBase) error { *field(kb)++; return nil }); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		was := f.knowledgeBase("kb_1")
+		var wg sync.WaitGroup
+		for _, field := range []func(*store.KnowledgeBase) *int{
+			func(kb *store.KnowledgeBase) *int { return &kb.Chunking.Size },
+			func(kb *store.KnowledgeBase) *int { return &kb.Chunking.Overlap },
+			func(kb *store.KnowledgeBase) *int { return &kb.Retrieval.TopK },
+			func(kb *store.KnowledgeBase) *int { return &kb.Retrieval.TopK },
+		} {
+			wg.Go(func() { count(field) })
+		}
+		wg.Wait()
+		want := was
+		want.Chunking.Size, want.Chunking.Overlap, want.Retrieval.TopK = was.Chunking.Size+each, was.Chunking.Overlap+each, was.Retrieval.TopK+2*each
+		f.equal("all updates", want, f.knowledgeBase("kb_1"))
 	})
 	t.Run("counts", func(t *testing.T) {
 		f := newFixture(t, open)
