@@ -17,6 +17,9 @@ const (
 	sameLetter = 3
 	// strayFit is what a chunk counts that has none of the other words.
 	strayFit = .05
+	// maxTried bounds the different words of a query that are looked at: one
+	// with more that no chunk has is not misspelt but of another language.
+	maxTried = 16
 )
 
 // repairWords replaces, in m.words and in the text, the words that no chunk
@@ -24,9 +27,15 @@ const (
 // and left out.
 func (m *match) repairWords(text string, tokens []analysis.Token) string {
 	spelling := respelling{text: text}
+	tried := make(map[string]string)
 	kept := m.words[:0]
 	for i, w := range m.words {
-		if near := m.repair(w); near != "" {
+		near, known := tried[w.word]
+		if !known && len(tried) < maxTried && m.repairable(w) {
+			near = m.repair(w.word)
+			tried[w.word] = near
+		}
+		if near != "" {
 			spelling.replace(tokens[i], near)
 			if analysis.IsStopWord(near) {
 				continue
@@ -40,16 +49,18 @@ func (m *match) repairWords(text string, tokens []analysis.Token) string {
 	return spelling.String()
 }
 
+// repairable says whether a word may be misspelt.
+func (m *match) repairable(w queryWord) bool {
+	return m.stems[w.stem].df == 0 && !w.cjk && isAlphabetic(w.word) && utf8.RuneCountInString(w.word) >= minRepaired
+}
+
 // repair returns what stands for a word that no chunk has: of the words that
 // differ from it by one letter, added, left out, changed, or swapped with the
 // next, a stop word, else the one that fits best. "" leaves the word.
-func (m *match) repair(w queryWord) string {
-	if m.stems[w.stem].df > 0 || w.cjk || !isAlphabetic(w.word) || utf8.RuneCountInString(w.word) < minRepaired {
-		return ""
-	}
+func (m *match) repair(word string) string {
 	best, most := "", int64(0)
-	first, _ := utf8.DecodeRuneInString(w.word)
-	for near := range nearWords(w.word) {
+	first, _ := utf8.DecodeRuneInString(word)
+	for near := range nearWords(word) {
 		if len(near) >= minRepaired && analysis.IsStopWord(near) {
 			return near
 		}
