@@ -103,6 +103,9 @@ type Ingest interface {
 	Cancel(ctx context.Context, jobID string) (store.Job, error)
 	Retry(ctx context.Context, jobID string) (store.Job, error)
 	Watch(ctx context.Context, jobID string) iter.Seq2[store.Job, error]
+	// Live returns a job that was read from the records with its progress of
+	// this moment.
+	Live(job store.Job) store.Job
 }
 
 // Records is what is read from the record store as it is. The methods keep the

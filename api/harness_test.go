@@ -410,6 +410,8 @@ func (s *scriptedIngest) Retry(ctx context.Context, id string) (store.Job, error
 	return s.db.RetryJob(ctx, id)
 }
 
+func (s *scriptedIngest) Live(job store.Job) store.Job { return job }
+
 func (s *scriptedIngest) Watch(ctx context.Context, id string) iter.Seq2[store.Job, error] {
 	return func(yield func(store.Job, error) bool) {
 		if s.watch != nil {

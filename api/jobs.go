@@ -32,6 +32,7 @@ type jobAnswer struct {
 }
 
 func (s *Server) jobOf(j store.Job) jobAnswer {
+	j = s.cfg.Ingest.Live(j)
 	out := jobAnswer{
 		ID:              j.ID,
 		Kind:            j.Kind,
@@ -57,18 +58,19 @@ func (s *Server) jobOf(j store.Job) jobAnswer {
 	return out
 }
 
-// eta extends the pace of this attempt to the rest of the stage, in
-// milliseconds: 0 for an ended job, nil where there is no pace yet.
+// eta extends the pace of the present stage to its rest, in milliseconds: 0 for
+// an ended job, nil where there is no pace yet. What an earlier attempt has done
+// of the stage is not counted as this one's pace.
 func eta(j store.Job, now time.Time) *int64 {
 	var ms int64
 	if j.Status.Ended() {
 		return &ms
 	}
-	elapsed := now.Sub(j.StartedAt)
-	if j.Status != store.StatusRunning || j.StartedAt.IsZero() || elapsed <= 0 || j.Done <= 0 || j.Total < j.Done {
+	elapsed, done := now.Sub(j.Since), j.Done-j.From
+	if j.Status != store.StatusRunning || j.Since.IsZero() || elapsed <= 0 || done <= 0 || j.Total < j.Done {
 		return nil
 	}
-	ms = int64(float64(elapsed.Milliseconds()) * float64(j.Total-j.Done) / float64(j.Done))
+	ms = int64(float64(elapsed.Milliseconds()) * float64(j.Total-j.Done) / float64(done))
 	return &ms
 }
 

@@ -54,7 +54,7 @@ func TestJobs(t *testing.T) {
 }
 
 func TestETA(t *testing.T) {
-	running := store.Job{Status: store.StatusRunning, StartedAt: clock.Add(-4 * time.Second), Progress: store.Progress{Done: 1, Total: 4}}
+	running := store.Job{Status: store.StatusRunning, Progress: store.Progress{Done: 1, Total: 4, Since: clock.Add(-4 * time.Second)}}
 	with := func(change func(*store.Job)) store.Job {
 		j := running
 		change(&j)
@@ -70,7 +70,9 @@ func TestETA(t *testing.T) {
 		{"nothing done", with(func(j *store.Job) { j.Done = 0 }), -1},
 		{"no total", with(func(j *store.Job) { j.Total = 0 }), -1},
 		{"queued", with(func(j *store.Job) { j.Status = store.StatusQueued }), -1},
-		{"never started", with(func(j *store.Job) { j.StartedAt = time.Time{} }), -1},
+		{"taken up at half", with(func(j *store.Job) { j.From, j.Done, j.Total = 50, 60, 100 }), 16000},
+		{"taken up, nothing done since", with(func(j *store.Job) { j.From = 1 }), -1},
+		{"not begun here", with(func(j *store.Job) { j.Since = time.Time{} }), -1},
 		{"ended", with(func(j *store.Job) { j.Status = store.StatusFailed }), 0},
 	} {
 		got := int64(-1)
@@ -92,7 +94,7 @@ func TestJobEvents(t *testing.T) {
 		fixed.Status = store.StatusQueued
 		yield(fixed, nil)
 		fixed.Status, fixed.StartedAt, fixed.Attempts = store.StatusRunning, clock.Add(-time.Second), 1
-		fixed.Progress = store.Progress{Stage: store.StageEmbed, Done: 50, Total: 200}
+		fixed.Progress = store.Progress{Stage: store.StageEmbed, Done: 50, Total: 200, Since: clock.Add(-time.Second)}
 		yield(fixed, nil)
 		fixed.Status, fixed.Error = store.StatusFailed, "no text found"
 		yield(fixed, nil)
