@@ -21,6 +21,14 @@ type denseResult struct {
 	degraded []string
 }
 
+// explained says why a search by vectors alone finds nothing, if no error does.
+func (r denseResult) explained(mode Mode) denseResult {
+	if mode == Dense && len(r.queries) == 0 && len(r.degraded) == 0 {
+		r.degraded = []string{"dense: there is no vector for this question or these knowledge bases"}
+	}
+	return r
+}
+
 // dense embeds the question once per embedder and searches every knowledge
 // base. What fails is left out and reported.
 func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult {

@@ -148,10 +148,13 @@ func (p *Pipeline) search(ctx context.Context, text string, plan *plan) (Lexical
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answer := make(chan denseResult, 1)
-	if p.index.vectors == nil || plan.Mode == Lexical {
+	switch {
+	case plan.Mode == Lexical:
 		answer <- denseResult{}
-	} else {
-		go func() { answer <- p.dense(ctx, text, plan) }()
+	case p.index.vectors == nil:
+		answer <- denseResult{}.explained(plan.Mode)
+	default:
+		go func() { answer <- p.dense(ctx, text, plan).explained(plan.Mode) }()
 	}
 	match, err := p.index.lexical.Search(ctx, plan.collections(), text)
 	if err != nil {

@@ -160,6 +160,21 @@ func TestModes(t *testing.T) {
 	}
 }
 
+// A question the embedder has nothing to say about is ranked by words; by
+// vectors alone it finds nothing, and the result says why.
+func TestQuestionWithoutVector(t *testing.T) {
+	w := newWorld(t, nil)
+	w.put(t, "kb_1", "a", "a clear night")
+	got := w.retrieve(t, retrieval.Query{Text: "clear night"})
+	if diff := cmp.Diff([]string{"a"}, documents(got)); diff != "" || got.Degraded != nil {
+		t.Error(diff, got.Degraded)
+	}
+	got = w.retrieve(t, retrieval.Query{Text: "clear night", Mode: retrieval.Dense})
+	if len(got.Hits) != 0 || len(got.Degraded) != 1 {
+		t.Error(documents(got), got.Degraded)
+	}
+}
+
 func TestValidation(t *testing.T) {
 	w := newWorld(t, nil)
 	base := retrieval.Query{Text: "sun", KnowledgeBases: []string{"kb_1"}}

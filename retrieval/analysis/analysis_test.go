@@ -20,6 +20,7 @@ func TestTerms(t *testing.T) {
 		"café Ångström naïve":                   "cafe angstrom naiv",
 		"the U.S. and the U.K.":                 "us uk",
 		"node.js example.com snake_case":        "node js exampl com snake case",
+		"é_B'S_":                                "e b",
 		"don't L'avion O’Neill’s":               "avion oneil",
 		"full-width ＡＢＣ１２ and ﬁne":              "full width abc12 fine",
 		"Привет, ёлка мой":                      "привет елк мо",

@@ -9,12 +9,22 @@ import (
 // appendNormalised appends the words that a written word stands for. written
 // is in lower case as far as ASCII goes.
 func appendNormalised(out []word, written string) []word {
-	folded := Fold(written)
-	folded = stripApostrophes(folded)
-	for _, part := range splitWord(folded) {
-		out = appendDated(out, part)
+	for _, piece := range strings.FieldsFunc(Fold(written), isSeparator) {
+		piece = stripApostrophes(strings.Trim(piece, "'.,"))
+		if piece == "" {
+			continue
+		}
+		for _, part := range splitWord(piece) {
+			out = appendDated(out, part)
+		}
 	}
 	return out
+}
+
+// isSeparator says whether r parts words that Unicode leaves together, as the
+// underscore does.
+func isSeparator(r rune) bool {
+	return !isWordRune(r) && !unicode.IsMark(r) && r != '\'' && r != '.' && r != ','
 }
 
 // stripApostrophes removes the English genitive ('s), the French and Italian
@@ -51,9 +61,7 @@ func splitWord(s string) []string {
 	if isGrouped(s) {
 		s = strings.ReplaceAll(s, ",", "")
 	}
-	return strings.FieldsFunc(betweenDigits(s), func(r rune) bool {
-		return !isWordRune(r) && !unicode.IsMark(r) && r != '.'
-	})
+	return strings.FieldsFunc(betweenDigits(s), func(r rune) bool { return isSeparator(r) || r == ',' })
 }
 
 // betweenDigits replaces every full stop that does not stand between two
