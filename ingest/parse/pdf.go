@@ -104,7 +104,7 @@ func (p *Parser) pdfText(r *pdfRead) (Text, error) {
 }
 
 var pdfKinds = map[pdf.Kind]Kind{
-	pdf.Paragraph: Paragraph, pdf.Heading: Heading, pdf.List: List, pdf.Table: Table,
+	pdf.Paragraph: Paragraph, pdf.Heading: Heading, pdf.List: List, pdf.Table: Table, pdf.Code: Code,
 }
 
 func pdfProperties(info pdf.Info) store.Metadata {

@@ -13,6 +13,8 @@ const (
 	minGutter      = 6.0  // points
 	binWidth       = 2.0  // points; places for a gutter are tried this far apart
 	maxColumns     = 4
+	gutterGap      = 0.8 // em; a gutter is wider
+	proseGap       = 2.0 // em; blanks in justified lines are narrower
 )
 
 // regions cuts the rows of a page into parts to be read one after the other:
@@ -35,14 +37,16 @@ func split(rows []row, columns int) [][]row {
 		for end < len(rows) && !rows[end].crosses(at) {
 			end++
 		}
-		left, right := cut(rows[start:end], at)
+		head, band, foot := trimEdges(rows[start:end])
+		left, right := cut(band, at)
 		if isColumn(left) && isColumn(right) {
+			plain = append(plain, head...)
 			if len(plain) > 0 {
 				out = append(out, plain)
-				plain = nil
 			}
 			out = append(out, split(left, columns-1)...)
 			out = append(out, split(right, columns-1)...)
+			plain = slices.Clone(foot)
 		} else {
 			plain = append(plain, rows[start:end]...)
 		}
@@ -58,6 +62,24 @@ func split(rows []row, columns int) [][]row {
 	return out
 }
 
+// trimEdges takes off the rows that stand apart at the head and the foot of
+// columns, such as the parts of a running header.
+func trimEdges(rows []row) (head, band, foot []row) {
+	const most, apart = 3, 1.7 // rows; em
+	from, to := 0, len(rows)
+	for i := 0; i < most && i+1 < to; i++ {
+		if rows[i+1].y-rows[i].y > apart*rows[i].size {
+			from = i + 1
+		}
+	}
+	for i := len(rows) - 1; i >= len(rows)-most && i > from; i-- {
+		if rows[i].y-rows[i-1].y > apart*rows[i].size {
+			to = i
+		}
+	}
+	return rows[:from], rows[from:to], rows[to:]
+}
+
 // gutter finds the place that the fewest rows write across, in the middle part
 // of the text; ok is false if too many do, or too little room is there.
 func gutter(rows []row) (at float64, ok bool) {
@@ -67,7 +89,7 @@ func gutter(rows []row) (at float64, ok bool) {
 	}
 	crossing := make([]int, int((right-left)/binWidth)+2)
 	for _, r := range rows {
-		r.eachPiece(func(x0, x1 float64) {
+		r.eachPiece(gutterGap, func(x0, x1 float64) {
 			for i := int((x0 - left) / binWidth); i <= int((x1-left)/binWidth); i++ {
 				crossing[i]++
 			}
@@ -111,15 +133,15 @@ func extent(rows []row) (left, right float64) {
 	return left, right
 }
 
-// eachPiece calls do for every part of a row without a wide gap.
-func (r row) eachPiece(do func(x0, x1 float64)) {
+// eachPiece calls do for every part of a row without a gap of so many em.
+func (r row) eachPiece(gap float64, do func(x0, x1 float64)) {
 	open := false
 	var x0, x1 float64
 	for _, w := range r.words {
 		switch {
 		case w.blank:
 			continue
-		case open && w.x0-x1 < 0.8*w.size:
+		case open && w.x0-x1 < gap*w.size:
 			x1 = math.Max(x1, w.x1)
 			continue
 		case open:
@@ -134,7 +156,7 @@ func (r row) eachPiece(do func(x0, x1 float64)) {
 
 func (r row) crosses(at float64) bool {
 	crosses := false
-	r.eachPiece(func(x0, x1 float64) { crosses = crosses || x0 < at && x1 > at })
+	r.eachPiece(gutterGap, func(x0, x1 float64) { crosses = crosses || x0 < at && x1 > at })
 	return crosses
 }
 
@@ -172,7 +194,7 @@ func isColumn(rows []row) bool {
 			characters += len([]rune(w.text))
 		}
 		pieces := 0
-		r.eachPiece(func(float64, float64) { pieces++ })
+		r.eachPiece(proseGap, func(float64, float64) { pieces++ })
 		if pieces > 1 {
 			gaps++
 		}

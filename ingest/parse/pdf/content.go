@@ -14,6 +14,7 @@ type glyph struct {
 	size   float64
 	text   string
 	bold   bool
+	mono   bool
 	blank  bool // it draws a blank
 }
 
@@ -282,7 +283,7 @@ func (r *run) place(sh shape, advance float64, vertical bool) {
 	}
 	r.m.glyphs = append(r.m.glyphs, glyph{
 		x: trm[4], y: trm[5], dx: ux / unit, dy: uy / unit, w: advance * unit, size: size,
-		text: sh.text, bold: s.font.bold || s.mode == 2, blank: isBlank(sh.text),
+		text: sh.text, bold: s.font.bold || s.mode == 2, mono: s.font.mono, blank: isBlank(sh.text),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 // font tells the text and the width of character codes.
 type font struct {
 	bold      bool
+	mono      bool
 	composite bool // codes of several bytes
 	vertical  bool
 	toUnicode *cmap              // nil if the file has none
@@ -45,14 +46,14 @@ func newFont(v pdf.Value) *font {
 		tolerate(func() {
 			descendant := v.Key("DescendantFonts").Index(0)
 			f.compositeWidths(descendant)
-			f.bold = isBold(v.Key("BaseFont").Name(), descendant.Key("FontDescriptor"))
+			f.style(v.Key("BaseFont").Name(), descendant.Key("FontDescriptor"))
 		})
 		return f
 	}
 	f.table = baseEncoding("", "")
 	tolerate(func() { f.table = simpleEncoding(v) })
 	tolerate(func() { f.simpleWidths(v) })
-	tolerate(func() { f.bold = isBold(v.Key("BaseFont").Name(), v.Key("FontDescriptor")) })
+	tolerate(func() { f.style(v.Key("BaseFont").Name(), v.Key("FontDescriptor")) })
 	return f
 }
 
@@ -66,15 +67,22 @@ func tolerate(part func()) {
 // maxCMapBytes bounds a character map's stream.
 const maxCMapBytes = 4 << 20
 
-func isBold(name string, descriptor pdf.Value) bool {
+// style tells how the font looks, from its name and its descriptor's flags.
+func (f *font) style(name string, descriptor pdf.Value) {
+	const fixedPitch, forceBold = 1 << 0, 1 << 18
+	flags := descriptor.Key("Flags").Int64()
+	f.bold = containsAny(name, "bold", "black", "heavy", "demi") || descriptor.Key("FontWeight").Float64() >= 600 || flags&forceBold != 0
+	f.mono = containsAny(name, "courier", "mono", "cmtt", "consol", "menlo") || flags&fixedPitch != 0
+}
+
+func containsAny(name string, words ...string) bool {
 	name = strings.ToLower(name)
-	for _, word := range []string{"bold", "black", "heavy", "demi"} {
+	for _, word := range words {
 		if strings.Contains(name, word) {
 			return true
 		}
 	}
-	const forceBold = 1 << 18
-	return descriptor.Key("FontWeight").Float64() >= 600 || descriptor.Key("Flags").Int64()&forceBold != 0
+	return false
 }
 
 func (f *font) compositeEncoding(v pdf.Value) {

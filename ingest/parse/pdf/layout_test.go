@@ -129,3 +129,25 @@ func TestTablesAreNotColumns(t *testing.T) {
 		t.Errorf("got %q", texts(lines))
 	}
 }
+
+func TestRunningLinesStandOutsideOfColumns(t *testing.T) {
+	var glyphs []glyph
+	glyphs = append(glyphs, typed(60, 740, 8, "Journal of Things")...)
+	glyphs = append(glyphs, typed(500, 740, 8, "2023")...)
+	glyphs = append(glyphs, column(60, "left", 10)...)
+	glyphs = append(glyphs, column(320, "right", 10)...)
+	lines := texts(layout(glyphs, letter))
+	if len(lines) != 21 || lines[0] != "Journal of Things  2023" || !strings.HasPrefix(lines[11], "right line a") {
+		t.Errorf("got %q", lines)
+	}
+}
+
+func TestLeadersPartCells(t *testing.T) {
+	lines := layout(typed(72, 700, 10, "1. Introduction . . . . . . . . . 7"), letter)
+	if len(lines) != 1 || lines[0].Text != "1. Introduction  7" || lines[0].Cells != 2 {
+		t.Errorf("got %+v", lines)
+	}
+	if lines := layout(typed(72, 700, 10, "________________"), letter); len(lines) != 0 {
+		t.Errorf("a ruled line reads %+v", lines)
+	}
+}

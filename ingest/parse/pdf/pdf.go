@@ -50,6 +50,7 @@ type Line struct {
 	Y      float64 `json:"y"` // of the baseline
 	Size   float64 `json:"s"` // of most of its glyphs, in points
 	Bold   bool    `json:"b,omitempty"`
+	Mono   bool    `json:"m,omitempty"` // all characters have one width
 	Cells  int     `json:"c"`           // pieces parted by wide gaps, at least 1
 	Column int     `json:"k,omitempty"` // lines of one column of a page share a number
 }

@@ -26,6 +26,7 @@ const (
 	Heading
 	List
 	Table
+	Code
 )
 
 // Structure makes blocks of pages: running headers and footers are dropped,
@@ -59,6 +60,7 @@ type group struct {
 type style struct {
 	size    float64 // of most of the text
 	leading float64 // distance of baselines in em
+	mono    bool    // most of it has characters of one width
 	levels  map[look]int
 }
 
@@ -72,9 +74,15 @@ type look struct {
 
 func newStyle(pages []Page) *style {
 	sizes, leadings := map[float64]int{}, map[float64]int{}
+	mono := 0
 	for _, p := range pages {
 		for i, l := range p.Lines {
 			sizes[l.Size] += len(l.Text)
+			if l.Mono {
+				mono += len(l.Text)
+			} else {
+				mono -= len(l.Text)
+			}
 			if i == 0 || p.Lines[i-1].Column != l.Column || p.Lines[i-1].Size != l.Size {
 				continue
 			}
@@ -83,7 +91,7 @@ func newStyle(pages []Page) *style {
 			}
 		}
 	}
-	s := &style{size: most(sizes), leading: most(leadings), levels: map[look]int{}}
+	s := &style{size: most(sizes), leading: most(leadings), mono: mono > 0, levels: map[look]int{}}
 	if s.leading == 0 {
 		s.leading = 1.2
 	}
@@ -95,13 +103,18 @@ func (s *style) groups(p Page) []group {
 	var out []group
 	right := rightEdges(p.Lines)
 	for i := 0; i < len(p.Lines); {
+		if n := s.codeLength(p.Lines[i:]); n > 0 {
+			out = append(out, group{page: p.Number, kind: Code, lines: p.Lines[i : i+n]})
+			i += n
+			continue
+		}
 		if n := s.tableLength(p, p.Lines[i:]); n > 0 {
 			out = append(out, group{page: p.Number, kind: Table, lines: p.Lines[i : i+n]})
 			i += n
 			continue
 		}
 		n := 1
-		for i+n < len(p.Lines) && !s.breaks(p.Lines[i+n-1], p.Lines[i+n], right) && s.tableLength(p, p.Lines[i+n:]) == 0 {
+		for i+n < len(p.Lines) && !s.breaks(p.Lines[i+n-1], p.Lines[i+n], right) && !s.isCode(p.Lines[i+n]) && s.tableLength(p, p.Lines[i+n:]) == 0 {
 			n++
 		}
 		out = append(out, s.classify(p.Number, p.Lines[i:i+n]))
@@ -239,6 +252,8 @@ func (s *style) rankHeadings(groups []group) {
 func (s *style) block(g group, hyphens hyphens) Block {
 	b := Block{Kind: g.kind, Page: g.page}
 	switch g.kind {
+	case Code:
+		b.Text = codeText(g.lines)
 	case Table:
 		b.Text = joinLines(g.lines)
 	case Heading:

@@ -100,3 +100,17 @@ func TestRunningHeadersAndPageNumbersGo(t *testing.T) {
 		}
 	}
 }
+
+func TestCodeKeepsLinesAndIndentation(t *testing.T) {
+	page := ruled(1,
+		plain("Running text above the code, long enough to be most of the page."),
+		Line{Text: "func f() {", Mono: true},
+		Line{Text: "return", X0: 96, Mono: true},
+		Line{Text: "}", Mono: true},
+		plain("Running text below the code, long enough to be most of the page."),
+	)
+	blocks := Structure([]Page{page})
+	if len(blocks) != 3 || blocks[1].Kind != Code || blocks[1].Text != "func f() {\n    return\n}" {
+		t.Errorf("got %+v", blocks)
+	}
+}

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"math"
+	"regexp"
 	"sort"
 	"strings"
 )
@@ -12,6 +13,7 @@ type word struct {
 	size      float64
 	text      string
 	bold      bool
+	mono      bool
 	n         int  // glyphs
 	blank     bool // it is a drawn blank
 	order     int  // place in the content stream
@@ -49,7 +51,7 @@ func joinWords(glyphs []glyph) []word {
 			flush()
 		}
 		if cur.n == 0 {
-			cur = word{x0: g.x, y: g.y, size: g.size, bold: g.bold}
+			cur = word{x0: g.x, y: g.y, size: g.size, bold: g.bold, mono: g.mono}
 		}
 		text.WriteString(g.text)
 		cur.n++
@@ -188,7 +190,7 @@ func (r row) line(column int) (Line, bool) {
 	var text strings.Builder
 	l := Line{X0: math.Inf(1), Y: r.y, Cells: 1, Column: column}
 	sizes := map[float64]int{}
-	bold, n := 0, 0
+	bold, mono, n := 0, 0, 0
 	var before word
 	spaced := false // a blank was drawn behind the word before
 	for _, w := range r.words {
@@ -208,15 +210,40 @@ func (r row) line(column int) (Line, bool) {
 		if w.bold {
 			bold += w.n
 		}
+		if w.mono {
+			mono += w.n
+		}
 	}
 	if n == 0 {
 		return Line{}, false
 	}
-	l.Text = text.String()
+	l.Text = l.withoutLeaders(text.String())
 	l.Bold = 10*bold >= 9*n
+	l.Mono = 10*mono >= 9*n
 	l.Size = most(sizes)
 	l.X0, l.X1, l.Y = tenth(l.X0), tenth(l.X1), tenth(l.Y)
 	return l, strings.TrimSpace(l.Text) != ""
+}
+
+// leaders are the dots between an entry of a table of contents and its page,
+// and lines to be filled in.
+var leaders = regexp.MustCompile(`\s*(?:[.·…:_]\s?){5,}\s*`)
+
+// withoutLeaders makes cells of what leaders part.
+func (l *Line) withoutLeaders(text string) string {
+	if !strings.Contains(text, "...") && !strings.Contains(text, ". . .") && !strings.Contains(text, ": : :") &&
+		!strings.Contains(text, "___") && !strings.Contains(text, "···") && !strings.Contains(text, "……") {
+		return text
+	}
+	parts := leaders.Split(text, -1)
+	kept := parts[:0]
+	for _, part := range parts {
+		if part != "" {
+			kept = append(kept, part)
+		}
+	}
+	l.Cells += max(0, len(kept)-1)
+	return strings.Join(kept, "  ")
 }
 
 // gap returns what stands between two neighbours, and counts cells.
