@@ -171,7 +171,7 @@ func (s *scanner) unicodePiece(i, end int) {
 // word adds what the written word text[start:end] stands for.
 func (s *scanner) word(start, end int) {
 	for _, w := range s.analyzer.cache.lookup(s.text[start:end]) {
-		if w.stop {
+		if w.stop || w.stem == "" { // marks alone, folded away
 			continue
 		}
 		s.tokens = append(s.tokens, Token{
