@@ -109,13 +109,15 @@ func TestQuote(t *testing.T) {
 		statements []string
 		want       string
 	}{
-		"paraphrase":  {[]string{"At Saint-Malo the range is up to 12 metres."}, "The tidal range at Saint-Malo\nreaches 12 metres."},
-		"literal":     {[]string{`It says "among the largest" there.`}, "among the largest"},
-		"over a line": {[]string{`They write “Saint-Malo reaches 12 metres”.`}, "Saint-Malo\nreaches 12 metres"},
-		"invented":    {[]string{`They write "a tide of forty metres" of 1966.`}, "The dam opened in 1966."},
-		"two":         {[]string{"Saint-Malo's range of 12 metres is among the largest."}, "The tidal range at Saint-Malo\nreaches 12 metres. It is among the largest."},
-		"best of all": {[]string{"Nothing in common.", "A dam was opened in 1966."}, "The dam opened in 1966."},
-		"nothing":     {nil, "Tides differ."},
+		"paraphrase":   {[]string{"At Saint-Malo the range is up to 12 metres."}, "The tidal range at Saint-Malo\nreaches 12 metres."},
+		"literal":      {[]string{`It says "among the largest" there.`}, "among the largest"},
+		"over a line":  {[]string{`They write “Saint-Malo reaches 12 metres”.`}, "Saint-Malo\nreaches 12 metres"},
+		"invented":     {[]string{`They write "a tide of forty metres" of 1966.`}, "The dam opened in 1966."},
+		"two":          {[]string{"Saint-Malo's range of 12 metres is among the largest."}, "The tidal range at Saint-Malo\nreaches 12 metres. It is among the largest."},
+		"best of all":  {[]string{"Nothing in common.", "A dam was opened in 1966."}, "The dam opened in 1966."},
+		"all of them":  {[]string{"A dam was opened in 1966.", "It is among the largest."}, "It is among the largest. The dam opened in 1966."},
+		"word by word": {[]string{"The tidal range at Saint-Malo reaches 12 metres. It is"}, "The tidal range at Saint-Malo\nreaches 12 metres. It is"},
+		"nothing":      {nil, "Tides differ."},
 	} {
 		got := q.Find(passage, tt.statements)
 		if quote := passage[got.Start:got.End]; quote != tt.want {

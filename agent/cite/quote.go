@@ -30,40 +30,62 @@ type Quote struct {
 // quoted along.
 const pairGain = .25
 
-// Find returns the best quote for any of the statements: what a statement
-// quotes literally, else the sentence or row that shares most with one, with
-// its successor where that brings much. The span is empty only if the passage
-// is.
+// littleSupport is what a statement's quote has to bring to be part of the
+// whole: below it, the words in common are those of any two texts.
+const littleSupport = .3
+
+// Find returns the stretch of the passage that holds the quotes of all
+// statements: whoever looks it up finds each of them there. A statement's quote
+// is what it quotes literally, or itself if it stands there word for word, else
+// the sentence or row that shares most with it, with its successor where that
+// brings much. A statement the passage hardly supports adds nothing; if that
+// holds for all, it is the best of them. Support is that of the weakest
+// statement that counts. The span is empty only if the passage is.
 func (q *Quoter) Find(passage string, statements []string) Quote {
-	var best Quote
-	for _, s := range statements {
-		if span, ok := literal(passage, s); ok {
-			return Quote{Span: span, Support: 1}
-		}
-	}
 	units := Units(passage)
 	if len(units) == 0 {
-		return best
+		return Quote{}
 	}
 	terms := make([]map[string]bool, len(units))
 	for i, u := range units {
 		terms[i] = q.terms(passage[u.Start:u.End])
 	}
-	best.Span = units[0]
-	rank := -1.0
+	whole := Quote{Span: units[0]}
+	found := false
 	for _, s := range statements {
-		want := q.terms(s)
-		for i := range units {
-			quote := Quote{Span: units[i], Support: support(want, terms[i])}
-			if i+1 < len(units) {
-				if both := support(want, terms[i], terms[i+1]); both >= quote.Support+pairGain {
-					quote = Quote{Span: analysis.Span{Start: units[i].Start, End: units[i+1].End}, Support: both}
-				}
+		switch one := q.quote(passage, s, units, terms); {
+		case one.Support < littleSupport && (found || one.Support <= whole.Support):
+		case !found:
+			whole, found = one, one.Support >= littleSupport
+		default:
+			whole.Start, whole.End = min(whole.Start, one.Start), max(whole.End, one.End)
+			whole.Support = min(whole.Support, one.Support)
+		}
+	}
+	return whole
+}
+
+// quote finds the quote of one statement.
+func (q *Quoter) quote(passage, statement string, units []analysis.Span, terms []map[string]bool) Quote {
+	if span, ok := literal(passage, statement); ok {
+		return Quote{Span: span, Support: 1}
+	}
+	if span, ok := findFolded(passage, statement); ok {
+		return Quote{Span: span, Support: 1}
+	}
+	want := q.terms(statement)
+	var best Quote
+	rank := -1.0
+	for i := range units {
+		quote := Quote{Span: units[i], Support: support(want, terms[i])}
+		if i+1 < len(units) {
+			if both := support(want, terms[i], terms[i+1]); both >= quote.Support+pairGain {
+				quote = Quote{Span: analysis.Span{Start: units[i].Start, End: units[i+1].End}, Support: both}
 			}
-			// Of equally good ones the shorter says it more to the point.
-			if r := quote.Support - .1*excess(want, terms[i]); r > rank {
-				rank, best = r, quote
-			}
+		}
+		// Of equally good ones the shorter says it more to the point.
+		if r := quote.Support - .1*excess(want, terms[i]); r > rank {
+			rank, best = r, quote
 		}
 	}
 	return best
