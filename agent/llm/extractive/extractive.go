@@ -191,14 +191,16 @@ func (m *Model) reply(ctx context.Context, question string, results []llm.Messag
 }
 
 // pieces writes sentences with their citations, one piece each. Rows and other
-// units without a full stop stand in a paragraph of their own.
+// units without a full stop stand in a paragraph of their own; what is read
+// before a row stands in the same passage and is cited like it.
 func pieces(sentences []sentence) []string {
 	out := make([]string, len(sentences))
 	for i, s := range sentences {
 		text := plain(s.text)
 		sameTable := i > 0 && s.lead != "" && sentences[i-1].lead == s.lead
 		if s.lead != "" && !sameTable {
-			text = s.lead + "\n" + text
+			mark := " " + citation(s.passage.ID)
+			text = strings.ReplaceAll(s.lead, "\n", mark+"\n") + mark + "\n" + text
 		}
 		switch {
 		case i == 0:

@@ -151,11 +151,12 @@ func TestRowOfATableComesWithItsHeader(t *testing.T) {
 		Terms: []retrieval.TermWeight{{Term: "much", IDF: 6, DF: 1}, {Term: "research", IDF: 4, DF: 2}, {Term: "expens", IDF: 3, DF: 4}, {Term: "2022", IDF: 1, DF: 9}},
 	}}
 	got := ask(t, l, d, "How much was the research expense in 2022?")
-	want := "The table shows our research expense:\nYears ended December 31, 2022 2021\nTotal $2,852 $2,249 [1]"
+	want := "The table shows our research expense: [1]\nYears ended December 31, 2022 2021 [1]\nTotal $2,852 $2,249 [1]"
 	if !strings.HasPrefix(got.Answer, want) {
 		t.Errorf("answer %q, want it to begin with %q", got.Answer, want)
 	}
-	if c := got.Citations[0]; c.Quote != "Total  $2,852  $2,249" || !c.Verified {
+	quote := "The table shows our research expense:\n\n(Dollars in millions)\n\nYears ended December 31,  2022  2021\nAirplanes  $1,510  $1,140\nTotal  $2,852  $2,249"
+	if c := got.Citations[0]; c.Quote != quote || !c.Verified {
 		t.Errorf("citation %+v", c)
 	}
 }
