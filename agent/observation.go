@@ -3,9 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
-	"unicode"
 
 	"ragagent/agent/tool"
 )
@@ -55,7 +53,7 @@ func render(l *ledger, result tool.Result, budget int) (string, json.RawMessage)
 		r.source(l.admit(p))
 	}
 	if note != "" {
-		r.line(note)
+		r.line(disarm(note))
 	}
 	if r.out.Len() == 0 {
 		r.line("(the tool returned nothing)")
@@ -101,13 +99,13 @@ func (r *renderer) text(s string, sourcesFollow bool) {
 // cannot be taken for the server's own: names are single lines, the content is
 // fenced by tags that it cannot contain.
 func (r *renderer) source(s source) {
-	head := fmt.Sprintf("Source %d (%s, score=%.3f):\n", s.ID, oneLine(s.KnowledgeBase), s.Score)
-	head += "Document: " + oneLine(s.DocumentName) + "\n"
+	head := fmt.Sprintf("Source %d (%s, score=%.3f):\n", s.ID, inName(s.KnowledgeBase), s.Score)
+	head += "Document: " + inName(s.DocumentName) + "\n"
 	if s.PageStart > 0 {
 		head += "Page: " + pages(s.PageStart, s.PageEnd) + "\n"
 	}
 	if len(s.Headings) > 0 {
-		head += "Section: " + oneLine(strings.Join(s.Headings, " > ")) + "\n"
+		head += "Section: " + inName(strings.Join(s.Headings, " > ")) + "\n"
 	}
 	head += fmt.Sprintf("Citation: [%d]\n", s.ID)
 	r.budget -= estimateTokens(head) + 8 // the tags
@@ -131,41 +129,4 @@ func pages(from, to int) string {
 		return fmt.Sprint(from)
 	}
 	return fmt.Sprintf("%d-%d", from, to)
-}
-
-// oneLine makes a name safe to stand in a line of its own: no line breaks, no
-// control characters, at most 200 characters.
-func oneLine(s string) string {
-	const most = 200
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
-		if n++; n > most {
-			b.WriteString("...")
-			break
-		}
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			r = ' '
-		}
-		b.WriteRune(r)
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// scaffold are the lines and tags that only the server writes.
-var scaffold = regexp.MustCompile(`(?im)</?\s*content\s*>|^[ \t]*(?:source\s+\d+\s*\(|citation\s*:|\(\d+ more sources)`)
-
-// disarm keeps document text from posing as the server's: "<content>" becomes
-// "‹content›", and a line that looks like the head of a source is marked as
-// quoted. All other text stays as it is.
-func disarm(text string) string {
-	if !scaffold.MatchString(text) {
-		return text
-	}
-	return scaffold.ReplaceAllStringFunc(text, func(m string) string {
-		if strings.HasPrefix(m, "<") {
-			return "‹" + strings.Trim(m, "<>") + "›"
-		}
-		return "| " + m
-	})
 }
