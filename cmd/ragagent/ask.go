@@ -31,7 +31,7 @@ type answered struct {
 
 // Run asks and prints the answer with its sources.
 func (c *askCmd) Run(e *env) error {
-	return withClient(e, c.reachFlags, c.modelFlags, func(api *client) error {
+	return withClient(e, c.reachFlags, c.modelFlags, false, func(api *client) error {
 		var raw json.RawMessage
 		err := api.post(e.ctx, "/api/v1/ask", map[string]any{
 			"question":        strings.Join(c.Question, " "),

@@ -224,7 +224,7 @@ func documents(t *testing.T, data string) map[string]bool {
 	t.Helper()
 	ids := map[string]bool{}
 	e := &env{ctx: t.Context(), stdout: t.Output(), stderr: t.Output()}
-	err := withClient(e, reachFlags{dataFlags: dataFlags{Data: data}}, modelFlags{}, func(api *client) error {
+	err := withClient(e, reachFlags{dataFlags: dataFlags{Data: data}}, modelFlags{}, true, func(api *client) error {
 		return eachDocument(t.Context(), api, "kb", func(d listedDocument) { ids[d.ID] = true })
 	})
 	if err != nil {

@@ -36,12 +36,6 @@ func (p *problem) Error() string {
 	return fmt.Sprintf("%s (%d)", p.Title, p.Status)
 }
 
-// isUsage says whether the server refused what the user asked for.
-func isUsage(err error) bool {
-	var p *problem
-	return errors.As(err, &p) && (p.Status == http.StatusBadRequest || p.Status == http.StatusUnprocessableEntity)
-}
-
 func isStatus(err error, status int) bool {
 	var p *problem
 	return errors.As(err, &p) && p.Status == status

@@ -197,7 +197,7 @@ func copyOf(t *testing.T, dir string) string {
 func answersOf(t *testing.T, data, kb string) (answers string) {
 	t.Helper()
 	e := &env{ctx: t.Context(), stdout: t.Output(), stderr: t.Output()}
-	err := withClient(e, reachFlags{dataFlags: dataFlags{Data: data}}, modelFlags{}, func(api *client) error {
+	err := withClient(e, reachFlags{dataFlags: dataFlags{Data: data}}, modelFlags{}, true, func(api *client) error {
 		answers = lettersOf(t, api)
 		return nil
 	})

@@ -16,7 +16,7 @@ import (
 func withApp(t *testing.T, do func(*client)) {
 	t.Helper()
 	e := &env{ctx: t.Context(), stdout: t.Output(), stderr: t.Output()}
-	err := withClient(e, reachFlags{dataFlags: dataFlags{Data: t.TempDir()}}, modelFlags{}, func(api *client) error {
+	err := withClient(e, reachFlags{dataFlags: dataFlags{Data: t.TempDir()}}, modelFlags{}, true, func(api *client) error {
 		do(api)
 		return nil
 	})
@@ -242,10 +242,12 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"search", "--data", data, "--kb", "house", "--mode", "magic", "x"}, exitUsage, "mode"},
 		{[]string{"frobnicate"}, exitUsage, "frobnicate"},
 		{[]string{"ingest", "--data", data, "--kb", "house", "/does/not/exist"}, exitFailed, "/does/not/exist"},
-		{[]string{"serve", "--data", data, "--addr", "0.0.0.0:0"}, exitFailed, "no API keys"},
-		{[]string{"serve", "--data", data, "--addr", "127.0.0.1:0", "--llm", "magic/x"}, exitFailed, "--llm"},
+		{[]string{"serve", "--data", data, "--addr", "0.0.0.0:0"}, exitUsage, "no API keys"},
+		{[]string{"serve", "--data", data, "--addr", "127.0.0.1:0", "--llm", "magic/x"}, exitUsage, "--llm"},
 		{[]string{"verify", "--data", filepath.Join(data, "nothing")}, exitFailed, "holds no data"},
+		{[]string{"search", "--data", filepath.Join(data, "mistyped"), "--kb", "house", "x"}, exitFailed, "holds no data"},
 		{[]string{"eval", "--dataset", files}, exitFailed, "corpus.jsonl"},
+		{[]string{"eval", "--dataset", files, "--fail-under", "ndcg@10"}, exitUsage, "ndcg@10=0.41"},
 	} {
 		t.Run(strings.Join(c.args[:1], " ")+" "+c.say, func(t *testing.T) {
 			if code, _, msg := command(t, c.args...); code != c.code || !strings.Contains(msg, c.say) {

@@ -89,7 +89,7 @@ func (c *evalRunCmd) Run(e *env) error {
 	for i, text := range c.FailUnder {
 		var err error
 		if bars[i], err = eval.ParseBar(text); err != nil {
-			return err
+			return usageError{err}
 		}
 	}
 	return c.loaded(e, func(app *app, set *eval.Dataset, load *evalLoad) error {
@@ -147,7 +147,10 @@ func (c *evalRunCmd) print(e *env, result *eval.Result, bars []eval.Bar) error {
 	}
 	missed := sum.Under(bars)
 	for _, b := range missed {
-		v, _ := sum.Figure(b.Name)
+		v, ok := sum.Figure(b.Name)
+		if !ok {
+			return usagef("--fail-under: %q is no figure of this evaluation", b.Name)
+		}
 		fmt.Fprintf(e.stderr, "%s is %.4f, below %g\n", b.Name, v, b.Min)
 	}
 	if len(missed) > 0 {

@@ -49,7 +49,7 @@ func (c *ingestCmd) Run(e *env) error {
 	if len(files) == 0 {
 		return errors.New("no files found in the given paths")
 	}
-	return withClient(e, c.reachFlags, c.modelFlags, func(api *client) error {
+	return withClient(e, c.reachFlags, c.modelFlags, true, func(api *client) error {
 		if err := api.ensureKnowledgeBase(e.ctx, c.KB); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func (c *ingestCmd) print(e *env, sum ingestSummary) error {
 		}
 		fmt.Fprintln(e.stdout)
 		for _, f := range sum.Failed {
-			fmt.Fprintf(e.stderr, "failed: %s: %s\n", f.File, f.Error)
+			fmt.Fprintf(e.stderr, "failed: %s: %s\n", plain(f.File), plain(f.Error))
 		}
 	}
 	if len(sum.Failed) > 0 {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -99,6 +100,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	return exitFailed
+}
+
+// usageError is a command line that cannot be served as it was written.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// usagef makes a usageError.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// isUsage says whether the user asked for something that cannot be: here, or in
+// the server's words.
+func isUsage(err error) bool {
+	var u usageError
+	var p *problem
+	return errors.As(err, &u) ||
+		errors.As(err, &p) && (p.Status == http.StatusBadRequest || p.Status == http.StatusUnprocessableEntity)
 }
 
 // errSilent fails a command that has said why already.

@@ -58,8 +58,9 @@ func (p *progress) sent(n int) {
 
 // at tells what is being worked on.
 func (p *progress) at(name string, job jobState) {
-	if len(name) > 40 {
-		name = name[:37] + "..."
+	name = plain(name)
+	if r := []rune(name); len(r) > 40 {
+		name = string(r[:37]) + "..."
 	}
 	text := name + " " + job.Stage
 	if job.Total > 0 {

@@ -14,16 +14,17 @@ import (
 )
 
 // withClient runs a command against a server: the one given with --server, the
-// one that has the data folder open, or one in this process.
-func withClient(e *env, reach reachFlags, models modelFlags, do func(*client) error) (err error) {
+// one that has the data folder open, or one in this process. create says that
+// the command may begin a data folder; else it has to be there.
+func withClient(e *env, reach reachFlags, models modelFlags, create bool, do func(*client) error) (err error) {
 	if reach.Server != "" {
 		base, err := url.Parse(reach.Server)
 		if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
-			return fmt.Errorf("--server: %q is no address like http://127.0.0.1:8080", reach.Server)
+			return usagef("--server: %q is no address like http://127.0.0.1:8080", reach.Server)
 		}
 		return do(&client{http: http.DefaultClient, base: strings.TrimRight(reach.Server, "/")})
 	}
-	app, err := openApp(e.ctx, appConfig{data: reach.Data, models: models, maxMemory: reach.MaxMemory, log: warnings(e.stderr)})
+	app, err := openApp(e.ctx, appConfig{data: reach.Data, mustExist: !create, models: models, maxMemory: reach.MaxMemory, log: warnings(e.stderr)})
 	if errors.Is(err, store.ErrInUse) {
 		info := holderOf(reach.Data)
 		if info.Addr == "" {

@@ -32,7 +32,7 @@ type retrieved struct {
 
 // Run searches and prints the passages.
 func (c *searchCmd) Run(e *env) error {
-	return withClient(e, c.reachFlags, c.modelFlags, func(api *client) error {
+	return withClient(e, c.reachFlags, c.modelFlags, false, func(api *client) error {
 		var raw json.RawMessage
 		err := api.post(e.ctx, "/api/v1/retrieve", map[string]any{
 			"query":           strings.Join(c.Query, " "),
@@ -59,7 +59,7 @@ func (c *searchCmd) Run(e *env) error {
 			fmt.Fprintf(e.stdout, "   %s\n\n", shorten(h.Text, 400))
 		}
 		for _, d := range r.Degraded {
-			fmt.Fprintln(e.stderr, "degraded:", d)
+			fmt.Fprintln(e.stderr, "degraded:", plain(d))
 		}
 		return nil
 	})

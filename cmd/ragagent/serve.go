@@ -62,13 +62,15 @@ func (c *serveCmd) start(ctx context.Context, e *env, app *app, addr string) err
 	if err := app.start(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
+	sample := false
 	if c.Sample != "" {
-		if err := loadSample(ctx, app, c.Sample); err != nil {
-			return err
+		var err error
+		if sample, err = loadSample(ctx, app, c.Sample); err != nil {
+			return unlessStopped(ctx, err)
 		}
 	}
 	fmt.Fprintf(e.stderr, "ragagent %s is ready on http://%s (data in %s)\n", version, addr, c.Data)
-	if c.Sample != "" {
+	if sample {
 		fmt.Fprintf(e.stderr, "Try it:\n  curl -s http://%s/api/v1/ask -H 'Content-Type: application/json' \\\n"+
 			"    -d '{\"question\": \"In which folder are original files kept?\", \"knowledge_bases\": [\"%s\"]}'\n", addr, sampleKB)
 	}
@@ -102,13 +104,13 @@ func warnings(w io.Writer) *slog.Logger {
 func loopbackOnly(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("--addr: %w", err)
+		return usagef("--addr: %w", err)
 	}
 	if host == "localhost" {
 		return nil
 	}
 	if ip := net.ParseIP(host); ip == nil || !ip.IsLoopback() {
-		return fmt.Errorf("--addr: %q can be reached from outside, and this version has no API keys: use 127.0.0.1 and put a proxy with authentication before it", host)
+		return usagef("--addr: %q can be reached from outside, and this version has no API keys: use 127.0.0.1 and put a proxy with authentication before it", host)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ const maxAttempts = 10
 // newEmbedder makes the embedder that a setting names.
 func newEmbedder(models modelFlags) (retrieval.Embedder, error) {
 	if models.Embedder != "" && models.Embedder != "builtin" {
-		return nil, fmt.Errorf("--embedder: %q is not known; this version has 'builtin'", models.Embedder)
+		return nil, usagef("--embedder: %q is not known; this version has 'builtin'", models.Embedder)
 	}
 	static, err := embed.NewStatic()
 	if err != nil {
@@ -63,7 +63,7 @@ func newModel(models modelFlags) (llm.Model, error) {
 	case provider == "ollama" && name != "":
 		return ollama.New(ollama.Config{BaseURL: models.OllamaHost, Model: name})
 	}
-	return nil, fmt.Errorf("--llm: %q is not known: use 'extractive' or 'ollama/NAME'", models.LLM)
+	return nil, usagef("--llm: %q is not known: use 'extractive' or 'ollama/NAME'", models.LLM)
 }
 
 // wireRetrieval sets up the indexes and the one path that searches them.
@@ -122,7 +122,7 @@ func (a *app) wireServer(cfg appConfig) error {
 	if err != nil {
 		return err
 	}
-	answerer, err := agent.New(agent.Config{Model: model, Texts: a.service, Conversations: a.records})
+	answerer, err := agent.New(agent.Config{Model: model, Texts: a.service, Conversations: a.records, Log: cfg.log})
 	if err != nil {
 		return err
 	}
