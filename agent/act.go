@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -148,7 +149,8 @@ func (r *run) perform(ctx context.Context, c *call) outcome {
 		var o outcome
 		defer func() {
 			if p := recover(); p != nil {
-				o.err = fmt.Errorf("%s failed unexpectedly: %v", c.asked.Name, p)
+				r.agent.cfg.Log.Error("panic in a tool", "run", r.id, "tool", c.asked.Name, "panic", p, "stack", string(debug.Stack()))
+				o.err = fmt.Errorf("%s failed unexpectedly; the server's log says why", c.asked.Name)
 			}
 			done <- o
 		}()

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ragagent/agent/cite"
@@ -34,6 +35,9 @@ type Config struct {
 	// Conversations remembers; nil means that nothing is stored.
 	Conversations store.Conversations
 	Limits        Limits
+	// Log gets what nobody else is told, such as the stack of a tool that
+	// panicked; nil discards it.
+	Log *slog.Logger
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// NewID makes identifiers with a prefix; nil means store.NewID.
@@ -94,6 +98,9 @@ func New(cfg Config) (*Agent, error) {
 	}
 	if cfg.Strategy == nil {
 		cfg.Strategy = FunctionCalling{}
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
