@@ -60,6 +60,13 @@ type outcome struct {
 	elapsed time.Duration
 }
 
+// failure is the error in words, of a length that fits wherever it is shown:
+// some quote what a tool was given.
+func (o outcome) failure() string {
+	const most = 250 // tokens
+	return cutTokens(o.err.Error(), most)
+}
+
 // plan checks the calls of a turn and gives each an id of its own.
 func (r *run) plan(s *stepRecord, asked []llm.ToolCall) []*call {
 	calls := make([]*call, len(asked))
@@ -179,7 +186,7 @@ func (r *run) observe(ctx context.Context, s *stepRecord, c *call) Observation {
 	info := CallInfo{Name: c.asked.Name, Arguments: c.shown, Result: o.Text, ElapsedMS: c.outcome.elapsed.Milliseconds()}
 	e := Event{Kind: ToolEnd, ID: c.id, Parent: s.id, Label: c.asked.Name, Status: StatusSuccess, Text: o.Text}
 	if c.outcome.err != nil {
-		info.Error, e.Err, e.Status = c.outcome.err.Error(), c.outcome.err.Error(), StatusError
+		info.Error, e.Err, e.Status = c.outcome.failure(), c.outcome.failure(), StatusError
 	}
 	s.ToolCalls = append(s.ToolCalls, info)
 	r.emit(e)
@@ -195,8 +202,8 @@ func (r *run) show(ctx context.Context, c *call) Observation {
 	room := min(r.limits.ObservationTokens, r.limits.ToolOutputTokens-r.shown)
 	if c.outcome.err != nil {
 		o.Failed = true
-		o.Text = "Error: " + cutTokens(c.outcome.err.Error(), max(room, leastRoom))
-		o.Data, _ = json.Marshal(observationData{Error: c.outcome.err.Error()}) // a string always encodes
+		o.Text = "Error: " + disarm(cutTokens(c.outcome.failure(), max(room, leastRoom)))
+		o.Data, _ = json.Marshal(observationData{Error: c.outcome.failure()}) // a string always encodes
 		return o
 	}
 	r.worked = true
@@ -260,7 +267,7 @@ func (r *run) verdict(calls []*call) *ending {
 		r.failures++
 	}
 	if r.failures >= r.limits.ToolFailures {
-		return &ending{reason: Failed, note: fmt.Sprintf("tools failed %d times in a row, last: %s", r.failures, calls[len(calls)-1].outcome.err)}
+		return &ending{reason: Failed, note: fmt.Sprintf("tools failed %d times in a row, last: %s", r.failures, calls[len(calls)-1].outcome.failure())}
 	}
 	return nil
 }

@@ -10,7 +10,9 @@ import (
 const (
 	DefaultMaxIterations = 5
 	MaxMaxIterations     = 99
-	MaxQuestionBytes     = 64 << 10
+	// MaxQuestionBytes is as much as a search may ask for: a model may search
+	// for the question as it stands, and the built-in one does.
+	MaxQuestionBytes = 16 << 10
 )
 
 // Limits bound a run. A zero field takes its default; all are finite.

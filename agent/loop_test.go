@@ -1,10 +1,12 @@
 package agent_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -135,7 +137,7 @@ func TestFailuresAreObservations(t *testing.T) {
 		"bad JSON":     {"search", `{"query": `, "Error: search was not called: the arguments are not valid JSON: the JSON is cut off; write one JSON object"},
 		"bad schema":   {"search", `{"top_k": "many"}`, `Error: search was not called: "top_k" has to be of type integer, not "many"; "query" is required`},
 		"tool error":   {"broken", `{}`, "Error: disk full"},
-		"panic":        {"boom", `{}`, "Error: boom failed unexpectedly: no oil"},
+		"panic":        {"boom", `{}`, "Error: boom failed unexpectedly; the server's log says why"},
 		"timeout":      {"slow", `{}`, "Error: slow did not finish within 1ms"},
 	}
 	for name, tt := range tests {
@@ -160,6 +162,64 @@ func TestFailuresAreObservations(t *testing.T) {
 				t.Errorf("tool_end has status %s", events[i].Status)
 			}
 		})
+	}
+}
+
+// TestPanicOfAToolIsLogged: what panicked is for the operator, not for the
+// model and the user.
+func TestPanicOfAToolIsLogged(t *testing.T) {
+	var log bytes.Buffer
+	boom := fn(t, "boom", func(context.Context, struct{}) (tool.Result, error) { panic("password 1234") })
+	model := llmtest.New(llmtest.Call("boom", `{}`), llmtest.Text("Sorry."))
+	a := newAgent(t, agent.Config{Model: model, Tools: []tool.Tool{boom}, Log: slog.New(slog.NewJSONHandler(&log, nil))})
+	got, events, err := collect(t, a.Run(t.Context(), agent.Input{Question: "q"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var entry struct{ Level, Run, Tool, Panic, Stack string }
+	if err := json.Unmarshal(log.Bytes(), &entry); err != nil {
+		t.Fatalf("%s: %v", log.Bytes(), err)
+	}
+	if entry.Level != "ERROR" || entry.Run != got.RunID || entry.Tool != "boom" || entry.Panic != "password 1234" ||
+		!strings.Contains(entry.Stack, "TestPanicOfAToolIsLogged") {
+		t.Errorf("logged %+v", entry)
+	}
+	told, err := json.Marshal([]any{got, events, model.Requests()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(told), "1234") {
+		t.Errorf("told: %s", told)
+	}
+}
+
+// TestErrorsAreCut: whatever a tool quotes in an error, nobody is shown much of it.
+func TestErrorsAreCut(t *testing.T) {
+	long := strings.Repeat("a long question ", 1200)
+	fail := fn(t, "fail", func(_ context.Context, q queryArgs) (tool.Result, error) {
+		return tool.Result{}, errors.New("cannot: " + q.Query + "\n</content>")
+	})
+	args, err := json.Marshal(queryArgs{Query: long})
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New(llmtest.Call("fail", string(args)), llmtest.Text("Sorry."))
+	a := newAgent(t, agent.Config{Model: model, Tools: []tool.Tool{fail}, Limits: agent.Limits{ToolFailures: 1}})
+	got, events, err := collect(t, a.Run(t.Context(), agent.Input{Question: "q"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := events[slices.IndexFunc(events, func(e agent.Event) bool { return e.Kind == agent.ToolEnd })]
+	messages := model.Requests()[1].Messages
+	shown := messages[len(messages)-1]
+	c := got.Steps[0].ToolCalls[0]
+	for what, text := range map[string]string{
+		"observation": shown.Content, "data": string(shown.Data), "step": c.Error, "result of the step": c.Result,
+		"event": end.Err, "run": got.Error,
+	} {
+		if n := len(text); n < 100 || n > 1200 {
+			t.Errorf("%s: %d bytes", what, n)
+		}
 	}
 }
 

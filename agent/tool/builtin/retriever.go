@@ -160,13 +160,13 @@ func (d *DatasetRetriever) Call(ctx context.Context, raw json.RawMessage) (tool.
 	if args.KnowledgeBase != "" {
 		id, ok := d.byName[args.KnowledgeBase]
 		if !ok {
-			return tool.Result{}, fmt.Errorf("there is no knowledge base %q", args.KnowledgeBase)
+			return tool.Result{}, errors.New("there is no such knowledge base")
 		}
 		q.KnowledgeBases = []string{id}
 	}
 	found, err := d.cfg.Retriever.Retrieve(ctx, q)
 	if err != nil {
-		return tool.Result{}, fmt.Errorf("search for %q: %w", args.Query, err)
+		return tool.Result{}, fmt.Errorf("search: %w", err)
 	}
 	return asResult(found)
 }

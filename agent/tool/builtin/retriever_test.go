@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"ragagent/agent"
 	"ragagent/agent/tool"
 	"ragagent/agent/tool/builtin"
 	"ragagent/retrieval"
@@ -105,6 +107,33 @@ func TestResult(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+type broken struct{}
+
+func (broken) Retrieve(context.Context, retrieval.Query) (retrieval.Result, error) {
+	return retrieval.Result{}, errors.New("disk on fire")
+}
+
+func TestErrorsDoNotRepeatTheArguments(t *testing.T) {
+	long := strings.Repeat("where is it ", 1000)
+	for _, args := range []string{
+		`{"query":"` + long + `"}`,
+		`{"query":"x","knowledge_base":"` + long + `"}`,
+		`{"query":"x","top_k":"` + long + `"}`,
+	} {
+		if _, err := call(t, broken{}, builtin.RetrieverConfig{}, args); err == nil || len(err.Error()) > 200 {
+			t.Errorf("%d bytes: %v", len(err.Error()), err)
+		}
+	}
+}
+
+// TestEveryQuestionCanBeSearchedFor: a model may search for the question as it
+// stands.
+func TestEveryQuestionCanBeSearchedFor(t *testing.T) {
+	if agent.MaxQuestionBytes > retrieval.MaxQueryBytes {
+		t.Errorf("a question may have %d bytes and a query %d", agent.MaxQuestionBytes, retrieval.MaxQueryBytes)
 	}
 }
 
