@@ -217,5 +217,9 @@ func (s *Server) wantReady() error {
 	if state.Ready {
 		return nil
 	}
-	return unavailable(CodeNotReady, time.Second, "the search indexes are being loaded (%d of %d knowledge bases): try again shortly", state.Done, state.Total)
+	done := fmt.Sprintf("%d of %d", state.Done, state.Total)
+	if state.Total == 0 {
+		done = fmt.Sprint(state.Done)
+	}
+	return unavailable(CodeNotReady, time.Second, "the search indexes are being loaded (%s knowledge bases): try again shortly", done)
 }

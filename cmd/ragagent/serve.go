@@ -12,7 +12,7 @@ import (
 type serveCmd struct {
 	dataFlags
 	modelFlags
-	Addr    string   `help:"Address to listen on; only loopback addresses are allowed." default:"127.0.0.1:8080" env:"RAGAGENT_ADDR" placeholder:"HOST:PORT"`
+	Addr    string   `help:"Address to listen on, ${default} if not given; only loopback addresses are allowed." default:"127.0.0.1:8080" env:"RAGAGENT_ADDR" placeholder:"HOST:PORT"`
 	Sample  string   `help:"Load the Markdown files of this folder as a first knowledge base if there is none." placeholder:"DIR"`
 	Hosts   []string `help:"Names the server may be addressed by, beside localhost and IP addresses; a proxy in front needs its own here." env:"RAGAGENT_HOSTS" placeholder:"NAME"`
 	Origins []string `help:"Web origins whose pages may call the server from a browser." env:"RAGAGENT_ORIGINS" placeholder:"URL"`

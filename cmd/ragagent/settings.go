@@ -14,7 +14,7 @@ import (
 // dataFlags say where the data is and how to reach it. Every command that works
 // on data has them.
 type dataFlags struct {
-	Data      string `help:"Folder that holds everything." default:"ragagent-data" env:"RAGAGENT_DATA" placeholder:"DIR"`
+	Data      string `help:"Folder that holds everything; ${default} if not given." default:"ragagent-data" env:"RAGAGENT_DATA" placeholder:"DIR"`
 	MaxMemory int64  `help:"Ceiling of the memory of the search indexes in MiB; beyond it uploads are refused. 0 means half of the machine's." env:"RAGAGENT_MAX_MEMORY" placeholder:"MIB"`
 }
 
@@ -28,7 +28,7 @@ type reachFlags struct {
 type modelFlags struct {
 	LLM        string `name:"llm" help:"Model that answers: 'extractive' (built in) or 'ollama/NAME'." default:"extractive" env:"RAGAGENT_LLM" placeholder:"P/NAME"`
 	Embedder   string `help:"Model that embeds: 'builtin'." default:"builtin" env:"RAGAGENT_EMBEDDER" placeholder:"P/NAME"`
-	OllamaHost string `help:"Address of the Ollama server." default:"http://127.0.0.1:11434" env:"RAGAGENT_OLLAMA_HOST,OLLAMA_HOST" placeholder:"URL"`
+	OllamaHost string `help:"Address of the Ollama server; ${default} if not given." default:"http://127.0.0.1:11434" env:"RAGAGENT_OLLAMA_HOST,OLLAMA_HOST" placeholder:"URL"`
 }
 
 // yamlSettings reads a configuration file: flag names as keys, at the top for
