@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -144,7 +143,7 @@ func classify(err error) *Problem {
 		return newProblem(http.StatusRequestEntityTooLarge, CodeTooLarge, "the request's body is larger than %d bytes", tooLong.Limit)
 	case errors.Is(err, store.ErrDamaged):
 		return newProblem(http.StatusInternalServerError, CodeDamaged, "what is stored is damaged: run 'ragagent verify' and restore a backup")
-	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull), noSpace(err):
+	case errors.Is(err, store.ErrTooLarge), store.IsFull(err):
 		return newProblem(http.StatusInsufficientStorage, CodeStorageFull, "no room left for it: delete something first (%v)", err)
 	case errors.As(err, &dimension):
 		return newProblem(http.StatusInternalServerError, CodeInternal, internalDetail)
@@ -158,12 +157,6 @@ func classify(err error) *Problem {
 		return unavailable(CodeOverloaded, time.Second, "%v", err)
 	}
 	return newProblem(http.StatusInternalServerError, CodeInternal, internalDetail)
-}
-
-// noSpace tells a disk without room, in whichever way it shows itself: full, a
-// quota, or a limit of the size of files.
-func noSpace(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 const internalDetail = "something went wrong inside the server; its log says what, under this answer's X-Request-Id"

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+
+	"ragagent/store"
 )
 
 // Recover removes the blobs that nothing refers to any more, because the process
@@ -27,7 +29,7 @@ func (s *Service) Recover(ctx context.Context, killed bool) error {
 		s.dropBlob(ctx, hash)
 	}
 	if len(dropped) > 0 {
-		if err := s.cfg.Records.ForgetDropped(ctx); err != nil && !isFull(err) {
+		if err := s.cfg.Records.ForgetDropped(ctx); err != nil && !store.IsFull(err) {
 			return fmt.Errorf("recover: %w", err)
 		}
 	}

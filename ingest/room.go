@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
 	"ragagent/store"
@@ -18,13 +17,6 @@ type Sizer interface{ Bytes() int64 }
 type Reserve interface {
 	Release() error // once more does nothing
 	Refill() error
-}
-
-// isFull tells a disk without room, in whichever way it shows itself: full, a
-// quota, or a limit of the size of files.
-func isFull(err error) bool {
-	return errors.Is(err, store.ErrFull) || errors.Is(err, syscall.ENOSPC) ||
-		errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
 // What a chunk is expected to take in the indexes, in bytes.
@@ -137,7 +129,7 @@ func (s *Service) giveBack(ctx context.Context, id string) {
 	if err == nil {
 		return
 	}
-	if isFull(err) {
+	if store.IsFull(err) {
 		s.mu.Lock()
 		s.stall.unreturned = append(s.stall.unreturned, id)
 		s.mu.Unlock()
@@ -161,7 +153,7 @@ func (s *Service) giveBackAll(ctx context.Context) {
 // is deleted, the reserve is given up for it.
 func (s *Service) deleting(do func() error) error {
 	err := do()
-	if err == nil || !isFull(err) || s.cfg.Reserve == nil {
+	if err == nil || !store.IsFull(err) || s.cfg.Reserve == nil {
 		return err
 	}
 	s.mu.Lock()

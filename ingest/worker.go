@@ -42,7 +42,7 @@ func (s *Service) work(ctx context.Context) {
 			continue
 		case ctx.Err() != nil:
 			return
-		case isFull(err):
+		case store.IsFull(err):
 			s.pauseJobs(err)
 			continue
 		case !errors.Is(err, store.ErrNotFound):
@@ -125,7 +125,7 @@ func (s *Service) settle(ctx context.Context, job store.Job, err, cause error) {
 	case ctx.Err() != nil:
 		s.giveBack(done, job.ID)
 		s.announce(done, job.ID)
-	case isFull(err):
+	case store.IsFull(err):
 		s.pauseJobs(err)
 		s.giveBack(done, job.ID)
 		s.announce(done, job.ID)

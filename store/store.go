@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 
 	"github.com/google/uuid"
 )
@@ -32,6 +33,13 @@ var (
 	// ErrDamaged says that what is stored is not what was written.
 	ErrDamaged = errors.New("damaged")
 )
+
+// IsFull tells a disk without room, in whichever way it shows itself: ErrFull,
+// a full file system, a quota, or a limit of the size of files.
+func IsFull(err error) bool {
+	return errors.Is(err, ErrFull) || errors.Is(err, syscall.ENOSPC) ||
+		errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
 
 // FieldError is an ErrInvalid that names the field and what to do about it.
 type FieldError struct {

@@ -135,7 +135,7 @@ func (a *writer) add(name string, size int64, r io.Reader, want string) error {
 		return err
 	}
 	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(a.tar, h), contextReader{a.ctx, r})
+	n, err := io.Copy(io.MultiWriter(a.tar, h), store.ContextReader(a.ctx, r))
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func (a *writer) blob(src Source, hash string) error {
 	}
 	defer func() { _ = b.Close() }() // it was read only
 	h := sha256.New()
-	if _, err := io.Copy(h, contextReader{a.ctx, b}); err != nil {
+	if _, err := io.Copy(h, store.ContextReader(a.ctx, b)); err != nil {
 		if a.ctx.Err() == nil {
 			a.miss(hash, err.Error())
 		}
@@ -211,16 +211,3 @@ func sumLine(sum [sha256.Size]byte) []byte {
 }
 
 func blobName(hash string) string { return blobsPrefix + hash[:2] + "/" + hash[2:] }
-
-// contextReader stops between two reads when the context is done.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
-}

@@ -45,7 +45,7 @@ func (discard) Blob(_ context.Context, _ string, r io.Reader) error {
 // archive that is cut off, changed or no backup is store.ErrDamaged, one of a
 // later version store.ErrConflict. No more than size bytes are ever handed on.
 func Read(ctx context.Context, r io.Reader, size int64, sink Sink) (Manifest, error) {
-	a := &reader{ctx: ctx, tar: tar.NewReader(contextReader{ctx, r}), left: size, sink: sink}
+	a := &reader{ctx: ctx, tar: tar.NewReader(store.ContextReader(ctx, r)), left: size, sink: sink}
 	m, err := a.read()
 	if err == nil || ctx.Err() != nil {
 		return m, errors.Join(err, ctx.Err())
@@ -147,8 +147,7 @@ func (s *source) Read(p []byte) (int, error) {
 func (a *reader) blob(h *tar.Header) error {
 	shard, rest, ok := strings.Cut(strings.TrimPrefix(h.Name, blobsPrefix), "/")
 	hash := shard + rest
-	if raw, err := hex.DecodeString(hash); !ok || err != nil || len(raw) != sha256.Size ||
-		strings.ToLower(hash) != hash || h.Name != blobName(hash) {
+	if !ok || !store.IsSHA256(hash) || h.Name != blobName(hash) {
 		return damaged("%q is not the name of a blob", h.Name)
 	}
 	if hash <= a.last {

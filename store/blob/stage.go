@@ -33,7 +33,7 @@ func (d *Dir) Stage(ctx context.Context, r io.Reader, maxBytes int64) (store.Sta
 // allowed, to know that there is more.
 func fill(ctx context.Context, w io.Writer, r io.Reader, maxBytes int64) (hash string, size int64, err error) {
 	h := sha256.New()
-	limited := io.LimitReader(contextReader{ctx, r}, min(maxBytes, math.MaxInt64-1)+1)
+	limited := io.LimitReader(store.ContextReader(ctx, r), min(maxBytes, math.MaxInt64-1)+1)
 	size, err = io.Copy(io.MultiWriter(w, h), limited)
 	if err != nil {
 		return "", 0, err
@@ -42,19 +42,6 @@ func fill(ctx context.Context, w io.Writer, r io.Reader, maxBytes int64) (hash s
 		return "", 0, fmt.Errorf("%w: more than %d bytes", store.ErrTooLarge, maxBytes)
 	}
 	return hex.EncodeToString(h.Sum(nil)), size, nil
-}
-
-// contextReader stops between two reads when the context is done.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }
 
 // staged is a file in the staging folder. Like the contract says nothing of

@@ -10,8 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
+
+	"ragagent/store"
 )
 
 // SQLite does not checksum its pages: a bit that turns over in a text is read
@@ -182,7 +183,7 @@ func writeSums(path string, s sums) error {
 	next := path + sumsSuffix + ".new"
 	if err := os.WriteFile(next, raw, 0o600); err != nil {
 		// A file without checksums is one that is not compared, no more.
-		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		if store.IsFull(err) {
 			return os.Remove(next)
 		}
 		return err
