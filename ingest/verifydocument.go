@@ -111,7 +111,7 @@ func (v *verifier) vector(ctx context.Context, c store.Chunk) error {
 		return fmt.Errorf("its vector has norm %g instead of 1", norm)
 	}
 	inspector, ok := v.cfg.Indexer.(Inspector)
-	if !ok || v.Quarantined(c.KnowledgeBaseID) != nil {
+	if apart := v.Quarantined(c.KnowledgeBaseID) != nil; apart || !ok {
 		return nil
 	}
 	cosine, err := inspector.Cosine(ctx, c.KnowledgeBaseID, c)
