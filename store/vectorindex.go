@@ -18,7 +18,7 @@ type VectorIndex interface {
 	// Vectors have L2 norm 1 within 1e-6 (ErrInvalid else; a zero or
 	// non-finite vector is never stored) and the collection's dimension
 	// (DimensionError). ErrNotFound if there is no such collection. The index
-	// keeps the slices it is given; the caller does not change them again.
+	// copies what it keeps: the slices are the caller's again when Apply returns.
 	Apply(ctx context.Context, name string, change VectorChange) error
 	// Search returns the K nearest by cosine, best first, ties by ascending id;
 	// fewer if there are fewer. The scores are exact. So is the choice, but for

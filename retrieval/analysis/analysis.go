@@ -95,8 +95,8 @@ func (s *scanner) scan() {
 }
 
 // pieceEnd returns where the piece that starts at i ends, and whether it is
-// ASCII throughout. Pieces are bounded, so that a text without spaces cannot
-// make one call work on all of it.
+// ASCII throughout: it ends at the next ASCII space, or with the text. Most of
+// a text is ASCII, and words there are found without Unicode's rules.
 func pieceEnd(text string, i int) (end int, ascii bool) {
 	ascii = true
 	for end = i; end < len(text); end++ {

@@ -43,8 +43,8 @@ func (r *Rules) dependent(question string) bool {
 	return false
 }
 
-// namesSomething says whether a word after the first begins with a capital or
-// a digit: a question with a name of its own is about that.
+// namesSomething says whether a word after the first begins with a capital
+// letter A to Z and is not "I": a question with a name of its own is about that.
 func namesSomething(question string) bool {
 	fields := strings.Fields(question)
 	for i, f := range fields {

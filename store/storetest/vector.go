@@ -26,6 +26,7 @@ func TestVectorIndex(t *testing.T, open func(t *testing.T) store.VectorIndex) {
 		"Among":              vectorAmong,
 		"Replace":            vectorReplace,
 		"RefusedChange":      vectorRefusedChange,
+		"Copies":             vectorCopies,
 		"Cosines":            vectorCosines,
 		"IDs":                vectorIDs,
 		"CancelledContext":   vectorCancelledContext,
@@ -95,6 +96,16 @@ var (
 	west  = []float32{-1, 0, 0, 0}
 	half  = []float32{.5, .5, .5, .5}
 )
+
+// vectorCopies: what was applied belongs to the caller again.
+func vectorCopies(t *testing.T, x store.VectorIndex) {
+	vector, entries := slices.Clone(east), make([]store.VectorEntry, 1)
+	entries[0] = store.VectorEntry{ID: "a", Vector: vector}
+	newVectorCollection(t, x, entries...)
+	copy(vector, north)
+	entries[0] = store.VectorEntry{ID: "b", Vector: west}
+	wantLines(t, "after its slices were used again", found(t, x, east, 5, nil), "a 1")
+}
 
 func vectorCollections(t *testing.T, x store.VectorIndex) {
 	ctx := t.Context()
