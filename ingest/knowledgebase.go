@@ -8,15 +8,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"ragagent/ingest/chunk"
 	"ragagent/store"
 )
 
-// Bounds of a knowledge base's settings.
-const (
-	maxDescription = 4 << 10 // bytes
-	minChunkSize   = 32      // tokens
-	maxChunkSize   = 4096
-)
+// maxDescription bounds a knowledge base's description, in bytes.
+const maxDescription = 4 << 10
 
 // CreateKnowledgeBase makes an empty knowledge base from the name, description
 // and settings of kb; everything else of it is ignored. store.ErrInvalid names
@@ -158,12 +155,8 @@ func validKnowledgeBase(kb store.KnowledgeBase) error {
 	case len(kb.Description) > maxDescription:
 		return store.Invalid("description", "has %d bytes, at most %d are allowed", len(kb.Description), maxDescription)
 	}
-	c := kb.Chunking
-	switch {
-	case c.Size != 0 && (c.Size < minChunkSize || c.Size > maxChunkSize):
-		return store.Invalid("chunking.size", "is %d, allowed are %d to %d tokens, or 0 for the default", c.Size, minChunkSize, maxChunkSize)
-	case c.Overlap < 0 || (c.Size > 0 && c.Overlap > c.Size/2) || (c.Size == 0 && c.Overlap > minChunkSize):
-		return store.Invalid("chunking.overlap", "is %d, allowed are 0 to half of chunking.size", c.Overlap)
+	if err := chunk.Check(kb.Chunking); err != nil {
+		return err
 	}
 	r := kb.Retrieval
 	switch {

@@ -132,6 +132,9 @@ func TestAbbreviationsDoNotEndSentences(t *testing.T) {
 
 func TestSettingsOutOfBounds(t *testing.T) {
 	for _, settings := range []store.Chunking{{Size: 31}, {Size: 4097}, {Size: -1}, {Size: 100, Overlap: 51}, {Overlap: -1}} {
+		if err := Check(settings); !errors.Is(err, store.ErrInvalid) {
+			t.Errorf("check %+v: got %v, want %v", settings, err, store.ErrInvalid)
+		}
 		if _, err := Split(parse.Text{}, settings); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("%+v: got %v, want %v", settings, err, store.ErrInvalid)
 		}

@@ -40,10 +40,10 @@ type Piece struct {
 // ends, but for a sentence that runs on. ErrInvalid for settings out of their
 // bounds.
 func Split(text parse.Text, settings store.Chunking) ([]Piece, error) {
-	settings, err := check(settings)
-	if err != nil {
+	if err := Check(settings); err != nil {
 		return nil, err
 	}
+	settings = withDefaults(settings)
 	s := splitter{text: text, size: settings.Size * one, overlap: settings.Overlap * one, maxBytes: MaxBytes(settings)}
 	for _, run := range s.runs(s.atoms()) {
 		s.pack(run)
@@ -53,24 +53,28 @@ func Split(text parse.Text, settings store.Chunking) ([]Piece, error) {
 
 // MaxBytes is the length no piece passes under the given settings.
 func MaxBytes(settings store.Chunking) int {
-	size := settings.Size
-	if size == 0 {
-		size = DefaultSize
-	}
+	size := withDefaults(settings).Size
 	return (size + size/4 + settings.Overlap + 1) * bytesPerToken
 }
 
-func check(c store.Chunking) (store.Chunking, error) {
+func withDefaults(c store.Chunking) store.Chunking {
 	if c.Size == 0 {
 		c.Size = DefaultSize
 	}
-	if c.Size < MinSize || c.Size > MaxSize {
-		return c, store.Invalid("chunking.size", "must be 0 or between %d and %d, not %d", MinSize, MaxSize, c.Size)
+	return c
+}
+
+// Check refuses settings out of their bounds with an ErrInvalid that names the
+// field and what is allowed.
+func Check(c store.Chunking) error {
+	size := withDefaults(c).Size
+	switch {
+	case size < MinSize || size > MaxSize:
+		return store.Invalid("chunking.size", "is %d, allowed are %d to %d tokens, or 0 for the default", c.Size, MinSize, MaxSize)
+	case c.Overlap < 0 || c.Overlap > size/2:
+		return store.Invalid("chunking.overlap", "is %d, allowed are 0 to %d, half of chunking.size", c.Overlap, size/2)
 	}
-	if c.Overlap < 0 || c.Overlap > c.Size/2 {
-		return c, store.Invalid("chunking.overlap", "must be between 0 and half the size, not %d", c.Overlap)
-	}
-	return c, nil
+	return nil
 }
 
 // splitter cuts one text.
