@@ -64,9 +64,12 @@ func (b *body) add(kind Kind, level, page int, text string) {
 // normalise gives text the form that Text.Body promises: UTF-8, NFC, LF line
 // ends, no control characters but tab and LF, no blanks at line ends, and
 // neither blank lines around it nor more than one in a row inside. It is
-// idempotent.
+// idempotent, and copies nothing that has this form.
 func normalise(text string) string {
 	text = norm.NFC.String(clean(text))
+	if tidy(text) {
+		return text
+	}
 	var out strings.Builder
 	out.Grow(len(text))
 	empty := 0
@@ -88,16 +91,43 @@ func normalise(text string) string {
 	return strings.TrimLeftFunc(out.String(), unicode.IsSpace)
 }
 
+// tidy says that no line of text ends with a blank, none is blank but for
+// single ones inside, and the first begins with none.
+func tidy(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	if unicode.IsSpace(first) {
+		return false
+	}
+	for rest := text; rest != ""; {
+		end := strings.IndexByte(rest, '\n')
+		if end < 0 {
+			end = len(rest)
+		}
+		last, _ := utf8.DecodeLastRuneInString(rest[:end])
+		if end > 0 && unicode.IsSpace(last) || strings.HasPrefix(rest[end:], "\n\n\n") {
+			return false
+		}
+		rest = rest[end:]
+		if rest == "\n" || rest == "\n\n" {
+			return false
+		}
+		rest = strings.TrimPrefix(rest, "\n")
+	}
+	return true
+}
+
 // clean maps line ends and blanks to the plain ones and drops characters that
 // are not text: controls, byte order marks, soft hyphens, and the directional
 // overrides that make a reader see another text than the one searched.
 func clean(text string) string {
-	if isClean(text) {
+	n := cleanPrefix(text)
+	if n == len(text) {
 		return text
 	}
 	var out strings.Builder
 	out.Grow(len(text))
-	for i := 0; i < len(text); {
+	out.WriteString(text[:n])
+	for i := n; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		i += n
 		switch {
@@ -132,12 +162,23 @@ func invisible(r rune) bool {
 	return false
 }
 
-// isClean says that text is ASCII that clean would not change.
-func isClean(text string) bool {
-	for i := range len(text) {
-		if c := text[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
-			return false
+// cleanPrefix returns how many bytes of text clean leaves as they are.
+func cleanPrefix(text string) int {
+	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf {
+			if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
+				return i
+			}
+			i++
+			continue
 		}
+		r, n := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && n == 1, unicode.IsControl(r), invisible(r),
+			r == '\u2028', r == '\u2029', r == '\u00a0', r == '\u2007', r == '\u202f':
+			return i
+		}
+		i += n
 	}
-	return true
+	return len(text)
 }

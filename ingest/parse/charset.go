@@ -34,6 +34,19 @@ func utf16Charset(order unicode.Endianness, guessed bool) charset {
 	return charset{name: name, decoder: unicode.UTF16(order, unicode.UseBOM), guessed: guessed}
 }
 
+// charsetOf finds out how a text is encoded: by its marks, by what an HTML file
+// says of itself, else by a guess.
+func charsetOf(data string) charset {
+	head := []byte(data[:min(len(data), headBytes)])
+	if cs, ok := markedCharset(head); ok {
+		return cs
+	}
+	if declaresHTML(string(head)) {
+		return htmlCharset(data)
+	}
+	return guessCharset(data)
+}
+
 // markedCharset tells a Unicode charset by its byte order mark or, for UTF-16,
 // by the place of its zero bytes; ok is false where neither is there.
 func markedCharset(head []byte) (c charset, ok bool) {
@@ -86,11 +99,11 @@ func latinText(c byte) int {
 // guessCharset guesses the charset of a text without marks: UTF-8 if it is
 // valid, else what its byte statistics say, else Windows-1252, which reads
 // every Latin-1 text rightly.
-func guessCharset(data []byte) charset {
-	if utf8.Valid(data) {
+func guessCharset(data string) charset {
+	if utf8.ValidString(data) {
 		return utf8Charset
 	}
-	sample := firstOddities(data)
+	sample := []byte(firstOddities(data))
 	if mostlyUTF8(sample) {
 		return utf8Charset // damaged here and there; bad bytes become U+FFFD
 	}
@@ -118,8 +131,8 @@ func guessCharset(data []byte) charset {
 
 // firstOddities returns the part of data that starts a little before its first
 // byte beyond ASCII: a long English file may hold its only accents far down.
-func firstOddities(data []byte) []byte {
-	at := bytes.IndexFunc(data, func(r rune) bool { return r >= utf8.RuneSelf })
+func firstOddities(data string) string {
+	at := strings.IndexFunc(data, func(r rune) bool { return r >= utf8.RuneSelf })
 	at = max(0, at-1024)
 	return data[at:min(len(data), at+guessBytes)]
 }
@@ -152,15 +165,15 @@ func decodes(enc encoding.Encoding, data []byte) bool {
 }
 
 // decode turns data into UTF-8.
-func (c charset) decode(data []byte) (string, error) {
+func (c charset) decode(data string) (string, error) {
 	if c.decoder == nil {
-		return strings.ToValidUTF8(string(data), "\uFFFD"), nil
+		return strings.ToValidUTF8(data, "\uFFFD"), nil
 	}
-	text, err := c.decoder.NewDecoder().Bytes(data)
+	text, err := c.decoder.NewDecoder().String(data)
 	if err != nil {
 		return "", fmt.Errorf("%w: not readable as %s", ErrDamaged, c.name)
 	}
-	return string(text), nil
+	return text, nil
 }
 
 // warnings says what is uncertain or lost in a text read with c.
@@ -177,8 +190,8 @@ func (c charset) warnings(text string) []string {
 
 // htmlCharset finds the charset of an HTML file that has no byte order mark:
 // what a meta element says, else a guess.
-func htmlCharset(data []byte) charset {
-	enc, name, certain := htmlcharset.DetermineEncoding(data[:min(len(data), 1024)], "")
+func htmlCharset(data string) charset {
+	enc, name, certain := htmlcharset.DetermineEncoding([]byte(data[:min(len(data), 1024)]), "")
 	if !certain {
 		return guessCharset(data)
 	}

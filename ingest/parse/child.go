@@ -63,17 +63,40 @@ func (t task) run(file *os.File, out io.Writer) error {
 	if t.Format == formatPDF {
 		return t.readPDF(file, out)
 	}
-	data := make([]byte, t.Size)
-	if _, err := file.ReadAt(data, 0); err != nil {
+	return t.readText(file, out)
+}
+
+// readText reads a text of any format, which it tells first: a parent whose
+// child dies of it can have it read in another way.
+func (t task) readText(file *os.File, out io.Writer) error {
+	found, err := t.decode(file)
+	if err != nil {
 		return err
 	}
-	r := readText(t.Format, string(data), t.MaxText, t.MaxBlocks)
+	if t.Format == formatPlain {
+		found.format = formatPlain
+	}
+	if err := writeFrame(out, frame{Format: found.format}); err != nil {
+		return err
+	}
+	r := found.read(t.MaxText, t.MaxBlocks)
 	if r.body.err != nil {
 		return r.body.err
 	}
-	return writeFrame(out, frame{Reading: &wireReading{
-		Title: r.title, Body: r.body.out.String(), Blocks: r.body.blocks, Meta: r.meta, Warnings: r.warnings,
-	}})
+	head := wireReading{Title: title(r.title), Bytes: r.body.out.Len(), Meta: r.meta, Warnings: r.warnings}
+	if err := writeFrame(out, frame{Reading: &head}); err != nil {
+		return err
+	}
+	return r.eachBatch(func(f frame) error { return writeFrame(out, f) })
+}
+
+// decode reads the file as characters. Its bytes are not held any longer.
+func (t task) decode(file *os.File) (textFile, error) {
+	data, err := readFile(io.NewSectionReader(file, 0, t.Size))
+	if err != nil {
+		return textFile{}, err
+	}
+	return decode(t.Name, data)
 }
 
 func (t task) readPDF(file *os.File, out io.Writer) error {
@@ -86,8 +109,7 @@ func (t task) readPDF(file *os.File, out io.Writer) error {
 		return err
 	}
 	for n := max(1, t.First); n <= info.Pages; n++ {
-		page := doc.Page(n)
-		if err := writeFrame(out, frame{Page: &page}); err != nil {
+		if err := writeFrame(out, packPage(doc.Page(n))); err != nil {
 			return err
 		}
 	}

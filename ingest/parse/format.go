@@ -35,6 +35,15 @@ func (f format) mime() string {
 	}
 }
 
+// isText says that the format is written in characters.
+func (f format) isText() bool {
+	switch f {
+	case formatHTML, formatMarkdown, formatCode, formatPlain:
+		return true
+	}
+	return false
+}
+
 // headBytes is how much of a file's beginning decides what it is. The PDF
 // header may stand anywhere in the first 1024 bytes.
 const headBytes = 8 << 10

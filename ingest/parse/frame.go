@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"strings"
 
 	"ragagent/ingest/parse/pdf"
 	"ragagent/store"
@@ -13,7 +15,10 @@ import (
 
 // task is what a child is asked to do; it travels as its second argument.
 type task struct {
+	// Format is formatPDF, formatPlain to read a text without its marks, or ""
+	// to tell text formats apart.
 	Format    format `json:"format"`
+	Name      string `json:"name"`  // of the file, helps to tell text formats apart
 	Size      int64  `json:"size"`  // bytes of the file, which is standard input
 	First     int    `json:"first"` // page to begin with, from 1
 	Memory    int64  `json:"memory"`
@@ -27,19 +32,31 @@ type task struct {
 type frame struct {
 	Hello   bool         `json:"hello,omitempty"`
 	Info    *pdf.Info    `json:"info,omitempty"`
-	Page    *pdf.Page    `json:"page,omitempty"`
+	Page    *wirePage    `json:"page,omitempty"`
+	Format  format       `json:"format,omitempty"` // of a text, before it is read
 	Reading *wireReading `json:"reading,omitempty"`
+	Blocks  []wireBlock  `json:"blocks,omitempty"`
 	Failure *failure     `json:"failure,omitempty"`
 	Done    bool         `json:"done,omitempty"`
+
+	// raw is the text of Page or Blocks. It travels behind the JSON as it is:
+	// JSON would make it up to six times as long.
+	raw string
 }
 
-// wireReading is a reading as a child hands it over.
+// wireReading is a reading as a child hands it over; its blocks follow.
 type wireReading struct {
 	Title    string         `json:"title"`
-	Body     string         `json:"body"`
-	Blocks   []Block        `json:"blocks"`
+	Bytes    int            `json:"bytes"` // of the body to come
 	Meta     store.Metadata `json:"meta"`
 	Warnings []string       `json:"warnings"`
+}
+
+// wireBlock is a block whose text is the next Bytes bytes of the frame's raw.
+type wireBlock struct {
+	Kind  Kind `json:"k"`
+	Level int  `json:"l,omitempty"`
+	Bytes int  `json:"n"`
 }
 
 // failure is an error as a child hands it over.
@@ -68,64 +85,58 @@ func (f *failure) err() error {
 	return fmt.Errorf("%w: %s", sentinel, f.Message)
 }
 
-// maxFrame bounds one frame, in bytes. A page of dense text has 10 KB.
-const maxFrame = 256 << 20
+// maxHead bounds the JSON of one frame, in bytes.
+const maxHead = 4 << 20
 
+// writeFrame writes the length of the JSON, that of raw, and both.
 func writeFrame(w io.Writer, f frame) error {
 	data, err := json.Marshal(f)
 	if err != nil {
 		return err
 	}
-	if len(data) > maxFrame {
-		return fmt.Errorf("frame of %d bytes", len(data))
+	if len(data) > maxHead || len(f.raw) > math.MaxUint32 {
+		return fmt.Errorf("%w: a message of %d and %d bytes", ErrLimit, len(data), len(f.raw))
 	}
 	head := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
-	_, err = w.Write(append(head, data...))
+	head = binary.BigEndian.AppendUint32(head, uint32(len(f.raw)))
+	if _, err := w.Write(append(head, data...)); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, f.raw)
 	return err
 }
 
-var errBadFrame = errors.New("unreadable message from the parser child")
+var (
+	errBadFrame = errors.New("unreadable message from the parser child")
+	errTalk     = fmt.Errorf("%w: its parser has too much to say about it", ErrLimit)
+)
 
-// readFrame reads one frame of at most limit bytes. It allocates no more than
-// really arrives.
-func readFrame(r io.Reader, limit int64) (frame, error) {
-	var head [4]byte
+// readFrame reads one frame and takes its bytes off left. errTalk if they are
+// more, errBadFrame for what is no frame, else an error of r.
+func readFrame(r io.Reader, left *int64) (frame, error) {
+	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return frame{}, err
 	}
-	n := int64(binary.BigEndian.Uint32(head[:]))
-	if n > limit {
+	size, raw := binary.BigEndian.Uint32(head[:]), binary.BigEndian.Uint32(head[4:])
+	if size > maxHead {
 		return frame{}, errBadFrame
 	}
-	data, err := io.ReadAll(io.LimitReader(r, n))
-	if err != nil {
-		return frame{}, err
+	*left -= int64(len(head)) + int64(size) + int64(raw)
+	if *left < 0 {
+		return frame{}, errTalk
 	}
-	if int64(len(data)) != n {
-		return frame{}, io.ErrUnexpectedEOF
+	data := make([]byte, size)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return frame{}, err
 	}
 	var f frame
 	if err := json.Unmarshal(data, &f); err != nil {
 		return frame{}, errBadFrame
 	}
-	return f, nil
-}
-
-// reading rebuilds what the child read; its blocks are checked as body would
-// have made them, for a child's word is not trusted.
-func (w *wireReading) reading(f format) *reading {
-	r := &reading{format: f, title: w.Title, meta: store.Metadata{}, warnings: w.Warnings}
-	r.body.maxBytes, r.body.maxBlocks = len(w.Body)+1, len(w.Blocks)
-	for key, value := range w.Meta {
-		if v := property(value); v != nil {
-			r.meta[key] = v
-		}
-	}
-	for _, b := range w.Blocks {
-		if b.Span.Start < 0 || b.Span.End > len(w.Body) || b.Span.Start > b.Span.End {
-			continue
-		}
-		r.body.add(b.Kind, b.Level, b.Page, w.Body[b.Span.Start:b.Span.End])
-	}
-	return r
+	var text strings.Builder
+	text.Grow(int(raw))
+	_, err := io.CopyN(&text, r, int64(raw))
+	f.raw = text.String()
+	return f, err
 }

@@ -97,74 +97,11 @@ func (p *Parser) Parse(ctx context.Context, name string, file store.Blob) (Text,
 	if kind := binaryKind(head); kind != "" {
 		return Text{}, fmt.Errorf("%w: it looks like %s", ErrUnsupported, kind)
 	}
-	data := make([]byte, size)
-	if _, err := file.ReadAt(data, 0); err != nil && !errors.Is(err, io.EOF) {
-		return Text{}, fmt.Errorf("read %s: %w", name, err)
-	}
-	return p.parseText(ctx, name, data)
-}
-
-// parseText reads the formats that are written in characters.
-func (p *Parser) parseText(ctx context.Context, name string, data []byte) (Text, error) {
-	cs, marked := markedCharset(data)
-	if !marked {
-		if declaresHTML(string(data[:min(len(data), headBytes)])) {
-			cs = htmlCharset(data)
-		} else {
-			cs = guessCharset(data)
-		}
-	}
-	decoded, err := cs.decode(data)
-	if err != nil {
-		return Text{}, err
-	}
-	if controlHeavy(decoded) {
-		return Text{}, fmt.Errorf("%w: it looks like binary data of an unknown kind", ErrUnsupported)
-	}
-	f := textFormat(name, decoded)
-	if f == formatMarkdown && suspicious(decoded) {
-		return p.parseSuspicious(ctx, decoded, cs)
-	}
-	if err := ctx.Err(); err != nil {
-		return Text{}, err
-	}
-	return p.finish(readText(f, decoded, p.cfg.MaxText, p.cfg.MaxBlocks), cs.warnings(decoded))
-}
-
-// reading is what a text format's reader found.
-type reading struct {
-	format   format
-	body     body
-	title    string
-	meta     store.Metadata
-	warnings []string
-}
-
-// readText reads one of the text formats.
-func readText(f format, text string, maxBytes, maxBlocks int) (r *reading) {
-	// goldmark has had panics on odd input; one file must not end the server.
-	defer func() {
-		if cause := recover(); cause != nil {
-			r.body.err = fmt.Errorf("%w: its parser crashed (%v)", ErrDamaged, cause)
-		}
-	}()
-	r = &reading{format: f, body: body{maxBytes: maxBytes, maxBlocks: maxBlocks}, meta: store.Metadata{}}
-	text = strings.TrimPrefix(text, "\uFEFF")
-	switch f {
-	case formatHTML:
-		r.title, r.meta = readHTML(&r.body, text)
-	case formatMarkdown:
-		r.title, r.meta, r.warnings = readMarkdown(&r.body, clean(text))
-	case formatCode:
-		readCode(&r.body, text)
-	default:
-		readPlain(&r.body, text)
-	}
-	return r
+	return p.parseText(ctx, name, file)
 }
 
 // finish makes the Text of a reading.
-func (p *Parser) finish(r *reading, warnings []string) (Text, error) {
+func (p *Parser) finish(r *reading) (Text, error) {
 	if r.body.err != nil {
 		return Text{}, r.body.err
 	}
@@ -177,7 +114,7 @@ func (p *Parser) finish(r *reading, warnings []string) (Text, error) {
 		Body:       r.body.out.String(),
 		Blocks:     r.body.blocks,
 		Properties: r.meta,
-		Warnings:   append(warnings, r.warnings...),
+		Warnings:   r.warnings,
 	}, nil
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 
 	"ragagent/ingest/parse/pdf"
@@ -14,29 +12,21 @@ import (
 
 // parsePDF reads a PDF in child processes. A page that kills its child is left
 // out, with a warning, and another child goes on behind it.
-func (p *Parser) parsePDF(ctx context.Context, blob store.Blob) (Text, error) {
-	leave, err := p.sandbox.enter(ctx)
-	if err != nil {
-		return Text{}, err
-	}
-	defer leave()
-	file, err := p.asFile(blob)
-	if err != nil {
-		return Text{}, err
-	}
-	defer file.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, p.cfg.Timeout, errTimeout)
-	defer cancel()
-	read := pdfRead{maxText: p.cfg.MaxText}
-	for {
-		err := p.sandbox.run(ctx, task{Format: formatPDF, Size: blob.Size(), First: read.next()}, file, read.take)
-		if err == nil {
-			return p.pdfText(&read)
+func (p *Parser) parsePDF(ctx context.Context, file store.Blob) (text Text, err error) {
+	err = p.sandbox.with(ctx, file, func(ctx context.Context, s *session) error {
+		read := pdfRead{maxText: p.cfg.MaxText, maxLines: p.cfg.MaxBlocks}
+		for {
+			err := s.run(ctx, task{Format: formatPDF, First: read.next()}, read.take)
+			if err == nil {
+				text, err = p.pdfText(&read)
+				return err
+			}
+			if !read.skip(err) {
+				return err
+			}
 		}
-		if !read.skip(err) {
-			return Text{}, err
-		}
-	}
+	})
+	return text, err
 }
 
 // maxSkipped bounds the pages that may kill a child before the file is given up.
@@ -47,8 +37,10 @@ type pdfRead struct {
 	info    *pdf.Info
 	pages   []pdf.Page
 	skipped []int
-	maxText int
-	bytes   int
+	bytes   int // of the lines
+	lines   int
+
+	maxText, maxLines int
 }
 
 // next returns the page to go on with, from 1.
@@ -59,17 +51,26 @@ func (r *pdfRead) take(f frame) error {
 	switch {
 	case f.Info != nil:
 		r.info = f.Info
-	case f.Page != nil && f.Page.Number == r.next():
-		for _, line := range f.Page.Lines {
-			r.bytes += len(line.Text)
-		}
-		if r.bytes > r.maxText {
-			return fmt.Errorf("%w: more than %d MB of text", ErrLimit, r.maxText>>20)
-		}
-		r.pages = append(r.pages, *f.Page)
-	default:
+		return nil
+	case f.Page == nil || f.Page.Number != r.next():
 		return errBadFrame
 	}
+	// A line takes ten times its text where that is short: both are bounded,
+	// before anything is made of them.
+	if r.lines += f.Page.Count; r.lines > r.maxLines {
+		return fmt.Errorf("%w: more than %d lines of text", ErrLimit, r.maxLines)
+	}
+	page, err := f.page()
+	if err != nil {
+		return err
+	}
+	for _, line := range page.Lines {
+		r.bytes += len(line.Text)
+	}
+	if r.bytes > r.maxText {
+		return fmt.Errorf("%w: more than %d MB of text", ErrLimit, r.maxText>>20)
+	}
+	r.pages = append(r.pages, page)
 	return nil
 }
 
@@ -94,11 +95,11 @@ func (p *Parser) pdfText(r *pdfRead) (Text, error) {
 	for _, b := range pdf.Structure(r.pages) {
 		out.body.add(pdfKinds[b.Kind], b.Level, b.Page, b.Text)
 	}
-	warnings := pdfWarnings(r)
 	if out.body.err == nil && len(out.body.blocks) == 0 {
 		return Text{}, pdfNoText(r)
 	}
-	text, err := p.finish(&out, warnings)
+	out.warnings = pdfWarnings(r)
+	text, err := p.finish(&out)
 	text.Pages = r.info.Pages
 	return text, err
 }
@@ -187,62 +188,4 @@ func pageList(pages []int) string {
 		return fmt.Sprintf("pages %s and %d more", strings.Join(names, ", "), len(pages)-shown)
 	}
 	return "pages " + strings.Join(names, ", ")
-}
-
-// asFile returns a file that a child can inherit: the blob's own, if it is one.
-func (p *Parser) asFile(blob store.Blob) (*os.File, error) {
-	if file, ok := share(blob); ok {
-		return file, nil
-	}
-	return p.temporary(io.NewSectionReader(blob, 0, blob.Size()))
-}
-
-// temporary copies r into a file that is gone when it is closed.
-func (p *Parser) temporary(r io.Reader) (*os.File, error) {
-	file, err := os.CreateTemp(p.cfg.TempDir, "ragagent-parse-*")
-	if err != nil {
-		return nil, fmt.Errorf("make a temporary file: %w", err)
-	}
-	// The name is not needed; where it cannot be removed now, the system will.
-	_ = os.Remove(file.Name())
-	if _, err := io.Copy(file, r); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("copy the file for its parser: %w", err)
-	}
-	return file, nil
-}
-
-// parseSuspicious reads Markdown that may take long in a child; if it does,
-// the text is read as it stands.
-func (p *Parser) parseSuspicious(ctx context.Context, text string, cs charset) (Text, error) {
-	leave, err := p.sandbox.enter(ctx)
-	if err != nil {
-		return Text{}, err
-	}
-	defer leave()
-	file, err := p.temporary(strings.NewReader(text))
-	if err != nil {
-		return Text{}, err
-	}
-	defer file.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, p.cfg.Timeout, errTimeout)
-	defer cancel()
-	var got *reading
-	err = p.sandbox.run(ctx, task{Format: formatMarkdown, Size: int64(len(text))}, file, func(f frame) error {
-		if f.Reading == nil {
-			return errBadFrame
-		}
-		got = f.Reading.reading(formatMarkdown)
-		return nil
-	})
-	warnings := cs.warnings(text)
-	var dead *crash
-	if errors.As(err, &dead) {
-		warnings = append(warnings, "the Markdown is too complex; it was read as plain text")
-		return p.finish(readText(formatPlain, text, p.cfg.MaxText, p.cfg.MaxBlocks), warnings)
-	}
-	if err != nil {
-		return Text{}, err
-	}
-	return p.finish(got, warnings)
 }

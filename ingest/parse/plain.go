@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"iter"
 	"regexp"
 	"strings"
 )
@@ -8,60 +9,66 @@ import (
 // readPlain cuts plain text into paragraphs at blank lines. A line underlined
 // with === or --- is a heading, a group of bullet lines a list.
 func readPlain(b *body, text string) {
-	eachGroup(clean(text), func(lines []string) {
-		if len(lines) >= 2 {
-			if level := underline(lines[0], lines[1]); level > 0 {
-				b.add(Heading, level, 0, lines[0])
-				lines = lines[2:]
-			}
-		}
-		if len(lines) == 0 {
-			return
+	text = clean(text)
+	b.out.Grow(min(len(text), b.maxBytes))
+	for start, end := range groups(text) {
+		group := text[start:end]
+		first, rest, _ := strings.Cut(group, "\n")
+		below, after, _ := strings.Cut(rest, "\n")
+		if level := underline(first, below); level > 0 {
+			b.add(Heading, level, 0, first)
+			group = after
 		}
 		kind := Paragraph
-		if isBulletList(lines) {
+		if isBulletList(group) {
 			kind = List
 		}
-		b.add(kind, 0, 0, strings.Join(lines, "\n"))
-	})
+		b.add(kind, 0, 0, group)
+		if b.err != nil {
+			return
+		}
+	}
 }
 
 // readCode keeps source code as it is, cut at blank lines before lines that
 // are not indented: there a function or section usually ends.
 func readCode(b *body, text string) {
-	var part []string
-	flush := func() {
-		b.add(Code, 0, 0, strings.Join(part, "\n"))
-		part = part[:0]
-	}
-	eachGroup(clean(text), func(lines []string) {
-		if first := lines[0][0]; len(part) > 0 {
-			if first != ' ' && first != '\t' && first != '}' && first != ')' {
-				flush()
-			} else {
-				part = append(part, "")
-			}
+	text = clean(text)
+	b.out.Grow(min(len(text), b.maxBytes))
+	part := 0 // where it starts
+	for start := range groups(text) {
+		if c := text[start]; c != ' ' && c != '\t' && c != '}' && c != ')' {
+			b.add(Code, 0, 0, text[part:start])
+			part = start
 		}
-		part = append(part, lines...)
-	})
-	flush()
+		if b.err != nil {
+			return
+		}
+	}
+	b.add(Code, 0, 0, text[part:])
 }
 
-// eachGroup calls do for every run of lines that are not blank.
-func eachGroup(text string, do func(lines []string)) {
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if strings.TrimSpace(line) != "" {
-			lines = append(lines, line)
-			continue
+// groups yields the start and the end of every run of lines that are not
+// blank, without the line break at its end.
+func groups(text string) iter.Seq2[int, int] {
+	return func(yield func(start, end int) bool) {
+		start, at := 0, 0 // of the run, of the line
+		for at <= len(text) {
+			end := len(text)
+			if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+				end = at + i
+			}
+			if strings.TrimSpace(text[at:end]) == "" {
+				if start < at && !yield(start, at-1) {
+					return
+				}
+				start = end + 1
+			}
+			at = end + 1
 		}
-		if len(lines) > 0 {
-			do(lines)
-			lines = lines[:0]
+		if start < len(text) {
+			yield(start, len(text))
 		}
-	}
-	if len(lines) > 0 {
-		do(lines)
 	}
 }
 
@@ -87,11 +94,12 @@ func underline(title, below string) int {
 var bullet = regexp.MustCompile(`^\s*([-*+•‣◦–]|\(?[0-9]{1,3}[.)]|\(?[a-zA-Z][.)])\s+\S`)
 
 // isBulletList says that a group begins with a bullet and has another.
-func isBulletList(lines []string) bool {
-	if !bullet.MatchString(lines[0]) {
+func isBulletList(group string) bool {
+	first, rest, _ := strings.Cut(group, "\n")
+	if !bullet.MatchString(first) {
 		return false
 	}
-	for _, line := range lines[1:] {
+	for line := range strings.SplitSeq(rest, "\n") {
 		if bullet.MatchString(line) {
 			return true
 		}

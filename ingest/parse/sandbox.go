@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"strings"
 	"time"
+
+	"ragagent/store"
 )
 
 // sandbox runs parsers in child processes of this program, one per file.
@@ -31,14 +33,62 @@ func newSandbox(cfg Config) (*sandbox, error) {
 	return &sandbox{cfg: cfg, places: make(chan struct{}, cfg.Children)}, nil
 }
 
-// enter waits for a place among the children at work.
-func (s *sandbox) enter(ctx context.Context) (leave func(), err error) {
+// session is the work of children on one file, one after the other. What they
+// may do is bounded for all of them together.
+type session struct {
+	*sandbox
+	file *os.File
+	size int64
+	left int64 // bytes that may still be said
+}
+
+// with does the work of children on a file when there is a place for them,
+// within the time that a file may take.
+func (s *sandbox) with(ctx context.Context, blob store.Blob, do func(context.Context, *session) error) error {
 	select {
 	case s.places <- struct{}{}:
-		return func() { <-s.places }, nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
+	defer func() { <-s.places }()
+	file, err := s.asFile(blob)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.Timeout, errTimeout)
+	defer cancel()
+	return do(ctx, &session{sandbox: s, file: file, size: blob.Size(), left: s.cfg.maxTalk()})
+}
+
+// maxTalk bounds the bytes that all children of a file may say: its text, and
+// what goes with each block or line of it.
+func (c Config) maxTalk() int64 {
+	const perBlock, others = 128, 16 << 20
+	return int64(c.MaxText) + perBlock*int64(c.MaxBlocks) + others
+}
+
+// asFile returns a file that a child can inherit: the blob's own, if it is one.
+func (s *sandbox) asFile(blob store.Blob) (*os.File, error) {
+	if file, ok := share(blob); ok {
+		return file, nil
+	}
+	return s.temporary(io.NewSectionReader(blob, 0, blob.Size()))
+}
+
+// temporary copies r into a file that is gone when it is closed.
+func (s *sandbox) temporary(r io.Reader) (*os.File, error) {
+	file, err := os.CreateTemp(s.cfg.TempDir, "ragagent-parse-*")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary file: %w", err)
+	}
+	// The name is not needed; where it cannot be removed now, the system will.
+	_ = os.Remove(file.Name())
+	if _, err := io.Copy(file, r); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("copy the file for its parser: %w", err)
+	}
+	return file, nil
 }
 
 // Causes that end a child.
@@ -56,12 +106,12 @@ type crash struct {
 func (c *crash) Error() string { return c.err.Error() }
 func (c *crash) Unwrap() error { return c.err }
 
-// run starts a child on file and hands its frames to each until the child is
+// run starts a child on the file and hands its frames to each until the child is
 // done. What the child says to be wrong with the file is returned as it is; a
 // *crash is returned if it ended without saying so. An error of each ends the
 // child and is returned.
-func (s *sandbox) run(ctx context.Context, t task, file *os.File, each func(frame) error) error {
-	t.Memory = s.cfg.Memory
+func (s *session) run(ctx context.Context, t task, each func(frame) error) error {
+	t.Memory, t.Size = s.cfg.Memory, s.size
 	t.MaxText, t.MaxBlocks = s.cfg.MaxText, s.cfg.MaxBlocks
 	t.Seconds = int(math.Ceil(s.cfg.Timeout.Seconds()))
 	arg, err := json.Marshal(t)
@@ -73,7 +123,7 @@ func (s *sandbox) run(ctx context.Context, t task, file *os.File, each func(fram
 	var stderr tail
 	cmd := exec.CommandContext(ctx, s.cfg.Executable, childArgument, string(arg))
 	cmd.Env = []string{} // nothing of ours is its business
-	cmd.Stdin = file
+	cmd.Stdin = s.file
 	cmd.Stderr = &stderr
 	cmd.WaitDelay = time.Second
 	ownGroup(cmd)
@@ -86,7 +136,7 @@ func (s *sandbox) run(ctx context.Context, t task, file *os.File, each func(fram
 	}
 	stall := time.AfterFunc(s.cfg.Stall, func() { cancel(errStalled) })
 	defer stall.Stop()
-	c := conversation{each: each, progress: func() { stall.Reset(s.cfg.Stall) }}
+	c := conversation{each: each, left: &s.left, progress: func() { stall.Reset(s.cfg.Stall) }}
 	if err := c.read(stdout); err != nil {
 		cancel(err)
 	}
@@ -138,21 +188,18 @@ func outOfMemory(stderr string) bool {
 type conversation struct {
 	each     func(frame) error
 	progress func()
+	left     *int64 // bytes that may still be said
 	hello    bool
 	done     bool
 	failure  error // what the child says to be wrong
 }
 
-// maxConversation bounds all frames of a child together, in bytes.
-const maxConversation = 1 << 30
-
 // read reads until the child has said its last word or closed its end; an
 // error means that there is no point in listening on.
 func (c *conversation) read(r io.Reader) error {
-	r = io.LimitReader(r, maxConversation)
 	for {
-		f, err := readFrame(r, maxFrame)
-		if errors.Is(err, errBadFrame) {
+		f, err := readFrame(r, c.left)
+		if errors.Is(err, errBadFrame) || errors.Is(err, errTalk) {
 			return err
 		}
 		if err != nil {

@@ -1,0 +1,181 @@
+package parse
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"ragagent/ingest/parse/pdf"
+)
+
+// wirePage is a page whose lines are packed in the frame's raw.
+type wirePage struct {
+	pdf.Page
+	Count int `json:"count"` // of lines
+}
+
+// minPackedLine is what a line takes at least when packed, in bytes.
+const minPackedLine = 3 + 4*8
+
+// packPage makes a frame of a page: first the numbers of all lines, then their
+// texts.
+func packPage(page pdf.Page) frame {
+	lines := page.Lines
+	page.Lines = nil
+	size := 0
+	for _, l := range lines {
+		size += 2*minPackedLine + len(l.Text)
+	}
+	raw := make([]byte, 0, size)
+	for _, l := range lines {
+		raw = binary.AppendUvarint(raw, uint64(len(l.Text)))
+		raw = binary.AppendUvarint(raw, uint64(l.Cells)<<2|bit(l.Mono)<<1|bit(l.Bold))
+		raw = binary.AppendUvarint(raw, uint64(l.Column))
+		for _, x := range []float64{l.X0, l.X1, l.Y, l.Size} {
+			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(x))
+		}
+	}
+	for _, l := range lines {
+		raw = append(raw, l.Text...)
+	}
+	return frame{Page: &wirePage{Page: page, Count: len(lines)}, raw: string(raw)}
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// page unpacks what packPage packed; errBadFrame for anything else.
+func (f frame) page() (pdf.Page, error) {
+	page, n := f.Page.Page, f.Page.Count
+	if n < 0 || n > len(f.raw)/minPackedLine || page.Lines != nil {
+		return page, errBadFrame
+	}
+	u := unpacker{raw: f.raw}
+	page.Lines = make([]pdf.Line, n)
+	sizes := make([]int, n)
+	total := 0
+	for i := range page.Lines {
+		l := &page.Lines[i]
+		sizes[i] = u.number()
+		total += sizes[i]
+		cells := u.number()
+		l.Cells, l.Mono, l.Bold = cells>>2, cells&2 != 0, cells&1 != 0
+		l.Column = u.number()
+		l.X0, l.X1, l.Y, l.Size = u.float(), u.float(), u.float(), u.float()
+	}
+	if u.bad || total != len(u.raw) {
+		return page, errBadFrame
+	}
+	texts := strings.Clone(u.raw) // without the numbers before it
+	for i, size := range sizes {
+		page.Lines[i].Text, texts = texts[:size], texts[size:]
+	}
+	return page, nil
+}
+
+// unpacker reads numbers off the front of raw.
+type unpacker struct {
+	raw string
+	bad bool
+}
+
+// number reads a number of at most 31 bits.
+func (u *unpacker) number() int {
+	n := 0
+	for shift := 0; shift < 35 && len(u.raw) > 0; shift += 7 {
+		c := u.raw[0]
+		u.raw = u.raw[1:]
+		n |= int(c&0x7f) << shift
+		if c < 0x80 {
+			u.bad = u.bad || n > math.MaxInt32
+			return n
+		}
+	}
+	u.bad = true
+	return 0
+}
+
+func (u *unpacker) float() float64 {
+	if len(u.raw) < 8 {
+		u.bad = true
+		return 0
+	}
+	var b [8]byte
+	copy(b[:], u.raw)
+	u.raw = u.raw[8:]
+	return math.Float64frombits(binary.LittleEndian.Uint64(b[:]))
+}
+
+// Bounds of one frame of blocks.
+const (
+	batchBlocks = 4096
+	batchBytes  = 256 << 10 // a longer block has a frame of its own
+)
+
+// eachBatch makes frames of the blocks of a reading.
+func (r *reading) eachBatch(do func(frame) error) error {
+	body, blocks := r.body.out.String(), r.body.blocks
+	for len(blocks) > 0 {
+		var f frame
+		var raw strings.Builder
+		for len(blocks) > 0 && len(f.Blocks) < batchBlocks && (len(f.Blocks) == 0 || raw.Len()+blocks[0].Span.Len() <= batchBytes) {
+			b := blocks[0]
+			f.Blocks = append(f.Blocks, wireBlock{Kind: b.Kind, Level: b.Level, Bytes: b.Span.Len()})
+			raw.WriteString(body[b.Span.Start:b.Span.End])
+			blocks = blocks[1:]
+		}
+		f.raw = raw.String()
+		if err := do(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// known says that a child may name this kind.
+func (k Kind) known() bool {
+	switch k {
+	case Heading, Paragraph, List, Table, Code, Quote:
+		return true
+	}
+	return false
+}
+
+// take takes a frame of a child that reads a text. Of its blocks is made what
+// would be made of blocks read here: a child's word is not trusted.
+func (r *reading) take(f frame) error {
+	switch {
+	case f.Format.isText():
+		r.format = f.Format
+		return nil
+	case f.Reading != nil:
+		r.begin(f.Reading)
+		return nil
+	case f.Blocks == nil:
+		return errBadFrame
+	}
+	text := f.raw
+	for _, b := range f.Blocks {
+		if b.Bytes < 0 || b.Bytes > len(text) || !b.Kind.known() || (b.Kind == Heading) != (b.Level >= 1 && b.Level <= 6) {
+			return errBadFrame
+		}
+		r.body.add(b.Kind, b.Level, 0, text[:b.Bytes])
+		text = text[b.Bytes:]
+	}
+	return r.body.err
+}
+
+// begin takes what is known of a text besides its blocks.
+func (r *reading) begin(w *wireReading) {
+	r.title, r.warnings = w.Title, w.Warnings
+	r.body.out.Grow(min(max(w.Bytes, 0), r.body.maxBytes))
+	for key, value := range w.Meta {
+		if v := property(value); v != nil {
+			r.meta[key] = v
+		}
+	}
+}
