@@ -42,12 +42,11 @@ type FinishedReason string
 
 // Ways to end.
 const (
-	Complete    FinishedReason = "complete"
-	MaxSteps    FinishedReason = "max_steps" // iterations used up, or going round in circles
-	Failed      FinishedReason = "error"
-	Cancelled   FinishedReason = "cancelled"
-	Budget      FinishedReason = "budget" // tokens or wall time
-	Interrupted FinishedReason = "interrupted"
+	Complete  FinishedReason = "complete"
+	MaxSteps  FinishedReason = "max_steps" // iterations used up, or going round in circles
+	Failed    FinishedReason = "error"
+	Cancelled FinishedReason = "cancelled"
+	Budget    FinishedReason = "budget" // tokens or wall time
 )
 
 // Step is one turn of the model with the calls it made.
