@@ -49,6 +49,7 @@ type call struct {
 	refusal  error           // why it is not made
 	repeats  bool            // asked for once too often
 	circular bool            // and again after having been told
+	earlier  *call           // the same call, whose outcome is taken
 	done     chan outcome
 	outcome  outcome
 }
@@ -59,6 +60,10 @@ type outcome struct {
 	err     error
 	elapsed time.Duration
 }
+
+// whole says that nothing speaks for another try; so does an outcome that is
+// still to come, which a call of the same turn waits for.
+func (o outcome) whole() bool { return o.err == nil && len(o.result.Degraded) == 0 }
 
 // failure is the error in words, of a length that fits wherever it is shown:
 // some quote what a tool was given.
@@ -118,7 +123,16 @@ func (r *run) check(c *call) {
 	if n := r.calls[key]; n > r.limits.IdenticalCalls {
 		c.repeats, c.circular = true, n > r.limits.IdenticalCalls+1
 		c.refusal = fmt.Errorf("you have called %s with these arguments %d times already, the result is above: answer from it, or ask for something else", c.asked.Name, r.limits.IdenticalCalls)
+		return
 	}
+	if !entry.Spec.Idempotent {
+		return
+	}
+	if earlier := r.idempotent[key]; earlier != nil && earlier.outcome.whole() {
+		c.earlier = earlier
+		return
+	}
+	r.idempotent[key] = c
 }
 
 // start sets the calls going, a bounded number at a time.
@@ -127,6 +141,9 @@ func (r *run) start(ctx context.Context, calls []*call) {
 	for _, c := range calls {
 		if c.refusal != nil {
 			c.done <- outcome{err: c.refusal}
+			continue
+		}
+		if c.earlier != nil {
 			continue
 		}
 		go func() {
@@ -180,7 +197,14 @@ func (r *run) perform(ctx context.Context, c *call) outcome {
 // Calls are observed in their order, so citation ids do not depend on which
 // tool was faster.
 func (r *run) observe(ctx context.Context, s *stepRecord, c *call) Observation {
-	c.outcome = <-c.done
+	if c.earlier != nil {
+		// It stands before c, so it has been observed. Its passages are compared
+		// with the truth once more below.
+		c.outcome = c.earlier.outcome
+		c.outcome.elapsed = 0
+	} else {
+		c.outcome = <-c.done
+	}
 	o := r.show(ctx, c)
 	r.shown += estimateTokens(o.Text)
 	info := CallInfo{Name: c.asked.Name, Arguments: c.shown, Result: o.Text, ElapsedMS: c.outcome.elapsed.Milliseconds()}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -441,5 +442,47 @@ func TestBadInput(t *testing.T) {
 	b := newAgent(t, agent.Config{Model: llmtest.New(llmtest.Text("x")), Conversations: &memory{}})
 	if _, _, err := collect(t, b.Run(t.Context(), agent.Input{Question: "q", ConversationID: "conv_x"})); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("unknown conversation: %v", err)
+	}
+}
+
+// TestIdempotentCallsAreMadeOnce, unless something went wrong with the first.
+func TestIdempotentCallsAreMadeOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		idempotent bool
+		first      tool.Result
+		err        error
+		want       int // calls made of: two in the first turn, one in the second
+	}{
+		"idempotent": {idempotent: true, first: tool.Result{Text: "four"}, want: 1},
+		"not":        {first: tool.Result{Text: "four"}, want: 3},
+		"failed":     {idempotent: true, err: errors.New("down"), want: 2},
+		"degraded":   {idempotent: true, first: tool.Result{Text: "four", Degraded: []string{"half of it"}}, want: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var made atomic.Int32
+			spec := tool.Spec{Name: "sum", Idempotent: tt.idempotent}
+			sum, err := tool.NewFunc(spec, func(_ context.Context, q queryArgs) (tool.Result, error) {
+				if made.Add(1) == 1 && q.Query == "2+2" {
+					return tt.first, tt.err
+				}
+				return tool.Result{Text: "four"}, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same := [2]string{"sum", `{"query":"2+2"}`}
+			model := llmtest.New(llmtest.Calls("", same, same), llmtest.Calls("", same), llmtest.Text("Four."))
+			a := newAgent(t, agent.Config{Model: model, Tools: []tool.Tool{sum}, Limits: agent.Limits{IdenticalCalls: 3}})
+			got, _, err := collect(t, a.Run(t.Context(), agent.Input{Question: "q"}))
+			if err != nil || got.Answer != "Four." || got.TotalToolCalls != 3 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			if n := int(made.Load()); n != tt.want {
+				t.Errorf("%d calls were made, want %d", n, tt.want)
+			}
+			if last := got.Steps[1].ToolCalls[0]; last.Result != "four" || last.Error != "" {
+				t.Errorf("the last shows %+v", last)
+			}
+		})
 	}
 }

@@ -65,12 +65,13 @@ type run struct {
 	started      time.Time
 
 	steps      []Step
-	calls      map[string]int // how often each call was asked for
-	failures   int            // turns in a row in which every call failed
-	invalid    int            // replies in a row that could not be understood
-	searched   bool           // a tool that returns passages has run
-	worked     bool           // a tool has done its work
-	shown      int            // tokens of observations so far
+	calls      map[string]int   // how often each call was asked for
+	idempotent map[string]*call // the latest that was made of each
+	failures   int              // turns in a row in which every call failed
+	invalid    int              // replies in a row that could not be understood
+	searched   bool             // a tool that returns passages has run
+	worked     bool             // a tool has done its work
+	shown      int              // tokens of observations so far
 	usage      llm.Usage
 	confidence *float64 // of the last turn
 	degraded   []string
@@ -104,7 +105,7 @@ func (a *Agent) prepare(ctx context.Context, in Input) (*run, error) {
 	r := &run{
 		agent: a, limits: limits, question: question,
 		id: a.cfg.NewID("run"), messageID: a.cfg.NewID("msg"), started: a.cfg.Now(),
-		ledger: ledger{texts: a.cfg.Texts}, calls: map[string]int{},
+		ledger: ledger{texts: a.cfg.Texts}, calls: map[string]int{}, idempotent: map[string]*call{},
 	}
 	r.answer.known, r.answer.emit = r.ledger.known, r.emit
 	history, err := r.remember(ctx, in)

@@ -17,7 +17,7 @@ type Spec struct {
 	Parameters  json.RawMessage // JSON Schema of an object; nil means no parameters
 	Direct      bool            // the result is the answer, the model is not asked again
 	SideEffect  bool            // changes something outside: needs approval
-	Idempotent  bool            // same arguments, same result within a run
+	Idempotent  bool            // same arguments, same result: made once in a run
 	Timeout     time.Duration   // 0 means the engine's default (30 s)
 }
 
