@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path"
 	"strings"
 	"unicode"
@@ -221,11 +222,16 @@ func validMetadata(m store.Metadata) error {
 		switch v := v.(type) {
 		case string:
 			total += len(v)
-		case float64, bool:
+		case float64:
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return store.Invalid("metadata."+k, "must be a finite number")
+			}
+			total += 8
+		case bool:
 			total += 8
 		case []string:
 			for _, s := range v {
-				total += len(s)
+				total += len(s) + 3 // as in JSON: an empty one takes room too
 			}
 		default:
 			return store.Invalid("metadata."+k, "must be a string, a number, true or false, or a list of strings")
