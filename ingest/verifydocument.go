@@ -99,6 +99,9 @@ const (
 	cosineTolerance = 1e-4 // of the cosine with the same vector in the index, from 1
 )
 
+// apart says that nothing of a knowledge base is in the indexes.
+func (v *verifier) apart(kbID string) bool { return v.Quarantined(kbID) != nil }
+
 func (v *verifier) vector(ctx context.Context, c store.Chunk) error {
 	if len(c.Vector) != v.cfg.Embedder.Dim() {
 		return fmt.Errorf("its vector has %d dimensions, the embedder has %d", len(c.Vector), v.cfg.Embedder.Dim())
@@ -111,7 +114,7 @@ func (v *verifier) vector(ctx context.Context, c store.Chunk) error {
 		return fmt.Errorf("its vector has norm %g instead of 1", norm)
 	}
 	inspector, ok := v.cfg.Indexer.(Inspector)
-	if apart := v.Quarantined(c.KnowledgeBaseID) != nil; apart || !ok {
+	if !ok || v.apart(c.KnowledgeBaseID) {
 		return nil
 	}
 	cosine, err := inspector.Cosine(ctx, c.KnowledgeBaseID, c)
