@@ -120,7 +120,7 @@ func (p *packer) end(n int) {
 		p.weight -= a.weight
 	}
 	p.again = 0
-	p.cur = append([]atom(nil), kept...)
+	p.cur = append(p.cur[:0], kept...) // in place: no piece holds atoms
 	p.aim()
 }
 
