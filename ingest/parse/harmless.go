@@ -12,13 +12,14 @@ const (
 	maxMarks        = 1000      // marks of links and emphasis in one paragraph
 	maxFootnotes    = 200       // marks of footnotes
 	maxCells        = 20_000    // of tables: each row is as wide as the widest
+	maxFrontHere    = 8 << 10   // bytes of front matter
 )
 
 // harmless says that reading the text takes little time and memory, so that it
 // need not be done in a child. goldmark's time is quadratic in the depth of
 // nested containers, in the footnotes and, within one paragraph, in the open
 // brackets and marks of emphasis; its memory in the rows of a table times its
-// columns.
+// columns. YAML's time and memory are quadratic in comments.
 func (f textFile) harmless() bool {
 	switch f.format {
 	case formatMarkdown:
@@ -30,7 +31,8 @@ func (f textFile) harmless() bool {
 }
 
 func harmlessMarkdown(text string) bool {
-	if strings.Count(text, "[^") > maxFootnotes {
+	front, _, _ := cutFrontMatter(text)
+	if len(front) > maxFrontHere || strings.Count(text, "[^") > maxFootnotes {
 		return false
 	}
 	cells := 0
