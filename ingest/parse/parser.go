@@ -15,7 +15,7 @@ import (
 type Config struct {
 	MaxBytes  int64 // of a file; 0 means 256 MiB
 	MaxText   int   // bytes of normalised text; 0 means 64 MiB
-	MaxBlocks int   // 0 means 500,000
+	MaxBlocks int   // of a text, and lines of a PDF; 0 means 500,000
 
 	// Children bounds the child processes at work at once; further files wait.
 	// 0 means 2.
@@ -32,8 +32,8 @@ type Config struct {
 	Stall time.Duration
 	// Executable is the program that calls ChildMain first; "" means this one.
 	Executable string
-	// TempDir holds copies of files that are not on disk, while they are read;
-	// "" means the system's.
+	// TempDir holds copies, while they are read in a child, of files that are not
+	// on disk, and on systems other than Linux of any; "" means the system's.
 	TempDir string
 }
 
