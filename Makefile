@@ -60,6 +60,7 @@ $(LINT):
 
 bench: ## speed, beside what it is compared with, in one run
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./retrieval/... ./store/... ./agent/...
+	$(GO) test -run '^$$' -bench Filings -benchtime 1x ./cmd/ragagent
 
 eval: build ## retrieval quality on the collections in $(SHARED)/data
 	@for set in cranfield squad-mix hotpotqa-100 cmrc2018-dev; do \

@@ -146,6 +146,8 @@ func validKnowledgeBase(kb store.KnowledgeBase) error {
 	switch {
 	case kb.Name == "":
 		return store.Invalid("name", "is missing: give the knowledge base a name")
+	case kb.Name == "." || kb.Name == "..":
+		return store.Invalid("name", "must not be %q, because it is used in addresses", kb.Name)
 	case len(kb.Name) > store.MaxName:
 		return store.Invalid("name", "has %d bytes, at most %d are allowed", len(kb.Name), store.MaxName)
 	case !utf8.ValidString(kb.Name) || strings.ContainsFunc(kb.Name, unicode.IsControl):

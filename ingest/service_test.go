@@ -240,6 +240,7 @@ func TestInvalidInput(t *testing.T) {
 		"metadata":    {submit(ingest.Upload{Name: "a", Metadata: store.Metadata{"x": map[string]any{}}}), "metadata.x: must be a string, a number, true or false, or a list of strings"},
 		"many keys":   {submit(ingest.Upload{Name: "a", Metadata: many}), "metadata: has 65 keys, at most 64 are allowed"},
 		"kb name":     {second(h.CreateKnowledgeBase(t.Context(), store.KnowledgeBase{Name: " "})), "name: is missing: give the knowledge base a name"},
+		"kb dots":     {second(h.CreateKnowledgeBase(t.Context(), store.KnowledgeBase{Name: ".."})), `name: must not be "..", because it is used in addresses`},
 		"kb slash":    {second(h.CreateKnowledgeBase(t.Context(), store.KnowledgeBase{Name: "a/b"})), `name: must not hold / \ ? or #, because it is used in addresses`},
 		"kb embedder": {second(h.CreateKnowledgeBase(t.Context(), store.KnowledgeBase{Name: "n", Embedder: "x/y"})), `embedder: "x/y" is not served here: leave it out or use "test/length"`},
 		"kb chunking": {second(h.CreateKnowledgeBase(t.Context(), store.KnowledgeBase{Name: "n", Chunking: store.Chunking{Size: 5}})), "chunking.size: is 5, allowed are 32 to 4096 tokens, or 0 for the default"},

@@ -177,7 +177,7 @@ func (s *Service) interrupt(match func(store.Job) bool, cause error) {
 func (s *Service) Cancel(ctx context.Context, id string) (store.Job, error) {
 	job, err := s.cfg.Records.CancelJob(ctx, id)
 	if err != nil {
-		return job, fmt.Errorf("cancel job: %w", err)
+		return job, err
 	}
 	// An attempt that began after this, because somebody has retried the job
 	// at once, is another one.
@@ -192,7 +192,7 @@ func (s *Service) Cancel(ctx context.Context, id string) (store.Job, error) {
 func (s *Service) Retry(ctx context.Context, id string) (store.Job, error) {
 	job, err := s.cfg.Records.RetryJob(ctx, id)
 	if err != nil {
-		return job, fmt.Errorf("retry job: %w", err)
+		return job, err
 	}
 	s.watch.publish(job)
 	s.nudge()
