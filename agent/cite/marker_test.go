@@ -88,14 +88,14 @@ func TestStatements(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
-	text := "Costs rose. They are:\nResearch and development 2,852 2,249 2,476\nSelling expense 4,187 4,157\nEmployees  156,000\nAll figures of 2021 and 2022\nare in millions.\n| a | b |\n| 1 | 2 |"
+	text := "Costs rose. They are:\nResearch and development 2,852 2,249 2,476\nSelling expense 4,187 4,157\nEmployees  156,000\nAll figures of 2021 and 2022\nare in millions.\nroom | what it holds\nstore | the nouns\n| a | b |\n| 1 | 2 |"
 	var got []string
 	for _, u := range cite.Units(text) {
 		got = append(got, text[u.Start:u.End])
 	}
 	want := []string{
 		"Costs rose.", "They are:", "Research and development 2,852 2,249 2,476", "Selling expense 4,187 4,157",
-		"Employees  156,000", "All figures of 2021 and 2022\nare in millions.", "| a | b |", "| 1 | 2 |",
+		"Employees  156,000", "All figures of 2021 and 2022\nare in millions.", "room | what it holds", "store | the nouns", "| a | b |", "| 1 | 2 |",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

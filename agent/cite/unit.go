@@ -53,7 +53,7 @@ func appendRows(units []analysis.Span, text string, s analysis.Span) []analysis.
 // tabs, a label and a figure with a gap between them, or two figures and more
 // at its end.
 func IsRow(line string) bool {
-	if strings.HasPrefix(line, "|") || strings.Count(line, "\t") >= 2 {
+	if strings.HasPrefix(line, "|") || strings.Contains(line, " | ") || strings.Count(line, "\t") >= 2 {
 		return true
 	}
 	fields := strings.Fields(line)
