@@ -99,10 +99,14 @@ func (s *Service) track(r *running) (done func()) {
 func (s *Service) follow(ctx context.Context, kbID, documentID string) {
 	defer s.order.lock(documentID)()
 	doc, err := s.cfg.Records.Document(ctx, kbID, documentID)
+	gone := errors.Is(err, store.ErrNotFound)
 	if err == nil && doc.Revision > 0 {
 		return
 	}
-	kb, err := s.cfg.Records.KnowledgeBase(ctx, kbID)
+	var kb store.KnowledgeBase
+	if err == nil || gone { // not being able to tell is no reason to take anything out
+		kb, err = s.cfg.Records.KnowledgeBase(ctx, kbID)
+	}
 	if err == nil {
 		err = s.replace(ctx, kb, documentID, noChunks)
 	}
