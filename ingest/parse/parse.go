@@ -4,8 +4,7 @@
 package parse
 
 import (
-	"errors"
-
+	"ragagent/ingest/parse/doc"
 	"ragagent/store"
 )
 
@@ -25,16 +24,16 @@ type Text struct {
 }
 
 // Kind says what a block is.
-type Kind string
+type Kind = doc.Kind
 
 // Kinds of blocks.
 const (
-	Heading   Kind = "heading"
-	Paragraph Kind = "paragraph"
-	List      Kind = "list"
-	Table     Kind = "table"
-	Code      Kind = "code"
-	Quote     Kind = "quote"
+	Heading   = doc.Heading
+	Paragraph = doc.Paragraph
+	List      = doc.List
+	Table     = doc.Table
+	Code      = doc.Code
+	Quote     = doc.Quote
 )
 
 // Block is one structural piece of a text.
@@ -48,13 +47,13 @@ type Block struct {
 // Errors a file can end with. Their texts are written for users.
 var (
 	// ErrNoText says that the file holds nothing to search.
-	ErrNoText = errors.New("no text found")
+	ErrNoText = doc.ErrNoText
 	// ErrUnsupported says that the format is not one we read.
-	ErrUnsupported = errors.New("unsupported format")
+	ErrUnsupported = doc.ErrUnsupported
 	// ErrEncrypted says that the file needs a password.
-	ErrEncrypted = errors.New("the file is protected by a password: remove the password and upload it again")
+	ErrEncrypted = doc.ErrEncrypted
 	// ErrDamaged says that the file could not be read as what it claims to be.
-	ErrDamaged = errors.New("the file is damaged")
+	ErrDamaged = doc.ErrDamaged
 	// ErrLimit says that parsing passed a limit of time, memory or size.
-	ErrLimit = errors.New("parsing passed its limits")
+	ErrLimit = doc.ErrLimit
 )

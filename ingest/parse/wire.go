@@ -137,7 +137,7 @@ func (r *reading) eachBatch(do func(frame) error) error {
 }
 
 // known says that a child may name this kind.
-func (k Kind) known() bool {
+func knownKind(k Kind) bool {
 	switch k {
 	case Heading, Paragraph, List, Table, Code, Quote:
 		return true
@@ -160,7 +160,7 @@ func (r *reading) take(f frame) error {
 	}
 	text := f.raw
 	for _, b := range f.Blocks {
-		if b.Bytes < 0 || b.Bytes > len(text) || !b.Kind.known() || (b.Kind == Heading) != (b.Level >= 1 && b.Level <= 6) {
+		if b.Bytes < 0 || b.Bytes > len(text) || !knownKind(b.Kind) || (b.Kind == Heading) != (b.Level >= 1 && b.Level <= 6) {
 			return errBadFrame
 		}
 		r.body.add(b.Kind, b.Level, 0, text[:b.Bytes])
