@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"iter"
+)
 
 // VectorIndex finds the vectors nearest to a query, by collection. A
 // collection is the vectors of one knowledge base in one embedder's space.
@@ -12,6 +15,14 @@ type VectorIndex interface {
 	CreateCollection(ctx context.Context, name string, dim int) error
 	// DeleteCollection removes it; a name that is not there is no error.
 	DeleteCollection(ctx context.Context, name string) error
+	// Load makes a collection of exactly these vectors, in the place of one that
+	// may be there, whatever its dimension: for every search in one step. It is
+	// the fast way to fill one. Vectors and errors are those of Apply; of an id
+	// that comes twice the last vector counts; the slices are the caller's again
+	// when the iterator goes on. An error, also one that the iterator yields,
+	// leaves everything as it was. Until Load returns, the old vectors take
+	// memory too; changes made meanwhile are made to them and go with them.
+	Load(ctx context.Context, name string, dim int, entries iter.Seq2[VectorEntry, error]) error
 	// Apply removes the ids and then adds the vectors, in one step for every
 	// search: it sees all of the change or nothing of it. An id that is there
 	// already is replaced; removing an id that is not there is no error.

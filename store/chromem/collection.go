@@ -2,6 +2,7 @@ package chromem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -25,13 +26,28 @@ type collection struct {
 	closed bool
 }
 
-func newCollection(docs *chromemgo.Collection, dim, exactUpTo int, b *budget) *collection {
+// errClosed is the answer to a writer who comes after close.
+var errClosed = errors.New("the collection is closed")
+
+// newCollection makes an empty collection that nobody sees yet. Each has a
+// chromem-go database of its own, so that two of a name may be there at once:
+// the one that is shown and the one that is being loaded.
+func (x *Index) newCollection(name string, dim int) (*collection, error) {
+	docs, err := chromemgo.NewDB().CreateCollection(name, nil, noEmbedding)
+	if err != nil {
+		return nil, fmt.Errorf("create collection %q: %w", name, err)
+	}
 	c := &collection{
-		dim: dim, exactUpTo: exactUpTo, rotation: newRotation(dim),
-		budget: b, docs: docs, open: -1,
+		dim: dim, exactUpTo: x.exactUpTo, rotation: newRotation(dim),
+		budget: x.budget, docs: docs, open: -1,
 	}
 	c.snapshot.Store(&snapshot{ids: newIDTable(0)})
-	return c
+	return c, nil
+}
+
+// noEmbedding stands where chromem-go would else put a client of OpenAI.
+func noEmbedding(context.Context, string) ([]float32, error) {
+	return nil, errors.New("documents bring their vectors")
 }
 
 // close gives the memory back and fails the writers that still come.
@@ -56,7 +72,7 @@ func (c *collection) apply(ctx context.Context, change store.VectorChange) error
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return store.ErrNotFound
+		return errClosed
 	}
 	d := newDraft(c)
 	for _, id := range change.Remove {
@@ -86,12 +102,24 @@ func (c *collection) apply(ctx context.Context, change store.VectorChange) error
 
 // check refuses what must never be stored.
 func (c *collection) check(e store.VectorEntry) error {
+	if err := c.checkShape(e); err != nil {
+		return err
+	}
+	return checkUnit(e)
+}
+
+func (c *collection) checkShape(e store.VectorEntry) error {
 	switch {
 	case e.ID == "":
 		return store.Invalid("id", "a vector needs an id")
 	case len(e.Vector) != c.dim:
 		return &store.DimensionError{Want: c.dim, Got: len(e.Vector)}
-	case !isUnit(e.Vector):
+	}
+	return nil
+}
+
+func checkUnit(e store.VectorEntry) error {
+	if !isUnit(e.Vector) {
 		return store.Invalid("vector", "the L2 norm of %q is %v, must be 1 within %v", e.ID, norm(e.Vector), unitTolerance)
 	}
 	return nil
@@ -116,10 +144,16 @@ func (c *collection) mirror(ctx context.Context, d *draft, removed []string) err
 		if !d.shows(at) {
 			continue // replaced again within the change
 		}
-		doc := chromemgo.Document{ID: d.id(at), Embedding: d.vector(at)}
-		if err := c.docs.AddDocument(ctx, doc); err != nil {
-			return fmt.Errorf("add document %q: %w", doc.ID, err)
+		if err := c.addDocument(ctx, d.id(at), d.vector(at)); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (c *collection) addDocument(ctx context.Context, id string, vector []float32) error {
+	if err := c.docs.AddDocument(ctx, chromemgo.Document{ID: id, Embedding: vector}); err != nil {
+		return fmt.Errorf("add document %q: %w", id, err)
 	}
 	return nil
 }

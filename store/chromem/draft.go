@@ -78,9 +78,13 @@ func (d *draft) add(id string, vector []float32) error {
 	return nil
 }
 
-// grow opens a new segment: as large as the collection, within bounds.
+// rowsAfter is the size of the next segment of a collection with so many rows:
+// as large as the collection, within bounds.
+func rowsAfter(live int) int { return max(minRows, min(maxRows, 1<<bits.Len(uint(live)))) }
+
+// grow opens a new segment.
 func (d *draft) grow() error {
-	rows := max(minRows, min(maxRows, 1<<bits.Len(uint(d.live))))
+	rows := rowsAfter(d.live)
 	if err := d.c.budget.take(segmentBytes(rows, d.c.dim)); err != nil {
 		return err
 	}

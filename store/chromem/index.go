@@ -25,11 +25,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 	"sync"
-
-	chromemgo "github.com/philippgille/chromem-go"
 
 	"ragagent/store"
 )
@@ -62,7 +61,6 @@ type Config struct {
 
 // Index is a store.VectorIndex in memory.
 type Index struct {
-	db      *chromemgo.DB
 	kernels kernels
 	workers int
 	budget  *budget
@@ -91,7 +89,7 @@ func New(c Config) *Index {
 		c.Workers = max(1, many/2)
 	}
 	return &Index{
-		db: chromemgo.NewDB(), kernels: fastest(), workers: c.Workers, exactUpTo: c.ExactUpTo, workersOfMany: many,
+		kernels: fastest(), workers: c.Workers, exactUpTo: c.ExactUpTo, workersOfMany: many,
 		budget:      &budget{max: c.MaxBytes},
 		scratch:     sync.Pool{New: func() any { return new(scan) }},
 		collections: make(map[string]*collection),
@@ -104,11 +102,8 @@ func (x *Index) CreateCollection(ctx context.Context, name string, dim int) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if name == "" {
-		return store.Invalid("name", "a collection needs a name")
-	}
-	if dim < 1 || dim > MaxDim {
-		return store.Invalid("dim", "%d dimensions, allowed are 1..%d", dim, MaxDim)
+	if err := checkCollection(name, dim); err != nil {
+		return err
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -118,17 +113,22 @@ func (x *Index) CreateCollection(ctx context.Context, name string, dim int) erro
 		}
 		return nil
 	}
-	docs, err := x.db.CreateCollection(name, nil, noEmbedding)
+	c, err := x.newCollection(name, dim)
 	if err != nil {
-		return fmt.Errorf("create collection %q: %w", name, err)
+		return err
 	}
-	x.collections[name] = newCollection(docs, dim, x.exactUpTo, x.budget)
+	x.collections[name] = c
 	return nil
 }
 
-// noEmbedding stands where chromem-go would else put a client of OpenAI.
-func noEmbedding(context.Context, string) ([]float32, error) {
-	return nil, errors.New("documents bring their vectors")
+func checkCollection(name string, dim int) error {
+	if name == "" {
+		return store.Invalid("name", "a collection needs a name")
+	}
+	if dim < 1 || dim > MaxDim {
+		return store.Invalid("dim", "%d dimensions, allowed are 1..%d", dim, MaxDim)
+	}
+	return nil
 }
 
 // DeleteCollection removes a collection and gives its memory back; a name that
@@ -137,26 +137,41 @@ func (x *Index) DeleteCollection(ctx context.Context, name string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := x.take(name)
-	if err != nil {
-		return fmt.Errorf("delete collection %q: %w", name, err)
-	}
-	if c != nil {
-		c.close() // waits for its writer, and nobody waits with it
-	}
+	x.put(name, nil)
 	return nil
 }
 
-// take removes a collection from the map; nil if it is not there.
-func (x *Index) take(name string) (*collection, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	c, ok := x.collections[name]
-	if !ok {
-		return nil, nil
+// Load implements store.VectorIndex. Vectors are copied, checked and encoded
+// on all cores while the iterator, on the caller's goroutine, brings the next.
+func (x *Index) Load(ctx context.Context, name string, dim int, entries iter.Seq2[store.VectorEntry, error]) error {
+	if err := checkCollection(name, dim); err != nil {
+		return err
 	}
-	delete(x.collections, name)
-	return c, x.db.DeleteCollection(name)
+	c, err := x.newCollection(name, dim)
+	if err != nil {
+		return err
+	}
+	if err := c.load(ctx, entries); err != nil {
+		return fmt.Errorf("load collection %q: %w", name, err)
+	}
+	x.put(name, c)
+	return nil
+}
+
+// put shows a collection under its name, or none if c is nil, and closes the
+// one that was there.
+func (x *Index) put(name string, c *collection) {
+	x.mu.Lock()
+	old := x.collections[name]
+	if c != nil {
+		x.collections[name] = c
+	} else {
+		delete(x.collections, name)
+	}
+	x.mu.Unlock()
+	if old != nil {
+		old.close() // waits for its writer, and nobody waits with it
+	}
 }
 
 // Apply implements store.VectorIndex. The vectors are copied; an id is 1 byte
@@ -165,14 +180,20 @@ func (x *Index) Apply(ctx context.Context, name string, change store.VectorChang
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	c, err := x.collection(name)
-	if err != nil {
-		return err
+	for {
+		c, err := x.collection(name)
+		if err != nil {
+			return err
+		}
+		err = c.apply(ctx, change)
+		if errors.Is(err, errClosed) {
+			continue // removed, or loaded anew, since it was looked up
+		}
+		if err != nil {
+			return fmt.Errorf("change collection %q: %w", name, err)
+		}
+		return nil
 	}
-	if err := c.apply(ctx, change); err != nil {
-		return fmt.Errorf("change collection %q: %w", name, err)
-	}
-	return nil
 }
 
 // Search implements store.VectorIndex. Allow is asked at most once per id, by

@@ -69,9 +69,19 @@ func (s *segment) vector(row int) []float32 {
 
 // set writes a row.
 func (s *segment) set(row int, id string, vector []float32) {
+	s.put(row, id, vector)
+	s.encode(row)
+}
+
+// put writes a row without its codes.
+func (s *segment) put(row int, id string, vector []float32) {
 	s.ids[row] = id
 	copy(s.vector(row), vector)
-	s.scales[row], s.errors[row] = quantise(s.codes[row*s.stride:][:s.dim], vector)
+}
+
+// encode writes the codes of a row.
+func (s *segment) encode(row int) {
+	s.scales[row], s.errors[row] = quantise(s.codes[row*s.stride:][:s.dim], s.vector(row))
 }
 
 // budget counts the memory of all segments of an Index.

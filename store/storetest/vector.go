@@ -26,12 +26,15 @@ func TestVectorIndex(t *testing.T, open func(t *testing.T) store.VectorIndex) {
 		"Among":              vectorAmong,
 		"Replace":            vectorReplace,
 		"RefusedChange":      vectorRefusedChange,
+		"Load":               vectorLoad,
+		"RefusedLoad":        vectorRefusedLoad,
 		"Copies":             vectorCopies,
 		"Cosines":            vectorCosines,
 		"IDs":                vectorIDs,
 		"CancelledContext":   vectorCancelledContext,
 		"ChangesAreWhole":    vectorChangesAreWhole,
 		"CollectionVanishes": vectorCollectionVanishes,
+		"LoadsAreWhole":      vectorLoadsAreWhole,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
