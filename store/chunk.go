@@ -16,6 +16,16 @@ type Span struct {
 // Len returns the number of bytes.
 func (s Span) Len() int { return s.End - s.Start }
 
+// Holds says that all of other is in s.
+func (s Span) Holds(other Span) bool { return s.Start <= other.Start && other.End <= s.End }
+
+// Section is a part of a document's normalised text, with the pages it is on.
+type Section struct {
+	Span
+	PageStart int // one-based; 0 where the format has no pages
+	PageEnd   int
+}
+
 // Chunk is the unit that is indexed and found. Text equals the document's
 // normalised text at Span, byte for byte.
 type Chunk struct {
@@ -30,6 +40,14 @@ type Chunk struct {
 	PageEnd         int
 	Span            Span
 	Text            string
+	// Context is what has to be known to understand Text and stands elsewhere:
+	// for a chunk inside a table, the table's caption and header row, a line
+	// each. It is indexed, embedded and shown with the text, and never quoted:
+	// Span does not cover it. "" for most chunks.
+	Context string
+	// Parent is the section that is shown in the place of the chunk; it holds
+	// Span. Zero: the chunk stands for itself.
+	Parent Section
 	// Vector has L2 norm 1 within 1e-6 and the dimension of the knowledge
 	// base's embedder; nil where the embedder has nothing to say about the
 	// text, which is then ranked by its words alone.

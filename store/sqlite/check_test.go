@@ -190,13 +190,32 @@ func TestCheckFindsDamagedPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		forgetSums(t, path)
-		if problems := check(t, path); len(problems) > 0 {
+		if foundByCheck(t, path) {
 			found++
 		}
 	}
 	if want := len(content)/page - 10; found != want || want < 10 {
 		t.Errorf("%d of %d damages were found", found, want)
 	}
+}
+
+// foundByCheck says that opening or checking finds the damage: the tables that
+// opening reads may lie on any page.
+func foundByCheck(t *testing.T, path string) bool {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+	if err != nil {
+		if !errors.Is(err, store.ErrDamaged) {
+			t.Fatal(err)
+		}
+		return true
+	}
+	defer closing(t, db)
+	problems, err := db.Check(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(problems) > 0
 }
 
 func TestCheckStopsSomewhere(t *testing.T) {

@@ -11,12 +11,13 @@ import (
 )
 
 const insertChunk = `INSERT INTO chunks
-	(id, document, revision, ordinal, title, headings, page_start, page_end, span_start, span_end, text, vector)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	(id, document, revision, ordinal, title, headings, page_start, page_end, span_start, span_end, text, context,
+	parent_start, parent_end, parent_page_start, parent_page_end, vector)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 
 // The vector comes last and is read by VisibleChunks alone.
 const chunkColumns = `c.id, d.kb_id, d.id, c.revision, c.ordinal, c.title, c.headings, c.page_start, c.page_end,
-	c.span_start, c.span_end, c.text`
+	c.span_start, c.span_end, c.text, c.context, c.parent_start, c.parent_end, c.parent_page_start, c.parent_page_end`
 
 // visibleChunks joins the chunks that may be found.
 const visibleChunks = ` documents d JOIN chunks c ON c.document = d.key AND c.revision = d.revision `
@@ -34,7 +35,8 @@ var (
 
 func chunkFields(c *store.Chunk) []any {
 	return []any{&c.ID, &c.KnowledgeBaseID, &c.DocumentID, &c.Revision, &c.Ordinal, &c.Title, stringList{&c.Headings},
-		&c.PageStart, &c.PageEnd, &c.Span.Start, &c.Span.End, &c.Text}
+		&c.PageStart, &c.PageEnd, &c.Span.Start, &c.Span.End, &c.Text, &c.Context,
+		&c.Parent.Start, &c.Parent.End, &c.Parent.PageStart, &c.Parent.PageEnd}
 }
 
 func scanChunk(row scanner) (c store.Chunk, err error) {
@@ -44,7 +46,7 @@ func scanChunk(row scanner) (c store.Chunk, err error) {
 
 // PutChunks implements store.Chunks.
 func (db *DB) PutChunks(ctx context.Context, jobID string, chunks []store.Chunk, progress store.Progress) error {
-	return db.write(ctx, fmt.Sprintf("store %d chunks of job %s", len(chunks), jobID), func(tx *sql.Tx) error {
+	return db.write(ctx, fmt.Sprintf("store %d chunks of job %s", len(chunks), jobID), func(ctx context.Context, tx *sql.Tx) error {
 		t, err := runningTarget(ctx, tx, jobID)
 		if err != nil {
 			return err
@@ -107,6 +109,8 @@ func checkChunk(t target, ordinal int, c *store.Chunk) error {
 		return store.Invalid("ordinal", "%d comes next", ordinal)
 	case c.Span.Start < 0 || c.Span.Len() != len(c.Text):
 		return store.Invalid("span", "%d..%d does not hold a text of %d bytes", c.Span.Start, c.Span.End, len(c.Text))
+	case c.Parent != (store.Section{}) && !c.Parent.Holds(c.Span):
+		return store.Invalid("parent", "%d..%d does not hold %d..%d", c.Parent.Start, c.Parent.End, c.Span.Start, c.Span.End)
 	}
 	return checkVector(c.Vector)
 }
@@ -147,7 +151,8 @@ func (db *DB) insertChunks(ctx context.Context, tx *sql.Tx, t target, chunks []s
 			blob = vector
 		}
 		_, err := insert.ExecContext(ctx, c.ID, t.key, c.Revision, c.Ordinal, c.Title, stringList{&c.Headings},
-			c.PageStart, c.PageEnd, c.Span.Start, c.Span.End, c.Text, blob)
+			c.PageStart, c.PageEnd, c.Span.Start, c.Span.End, c.Text, c.Context,
+			c.Parent.Start, c.Parent.End, c.Parent.PageStart, c.Parent.PageEnd, blob)
 		if err != nil {
 			return fmt.Errorf("chunk %d: %w", c.Ordinal, err)
 		}
@@ -180,7 +185,7 @@ func (db *DB) ChunkJournal(ctx context.Context, documentID string, revision int)
 
 // ClearJournal implements store.Chunks.
 func (db *DB) ClearJournal(ctx context.Context, documentID string, revision int) error {
-	return db.write(ctx, "clear journal of "+documentID, func(tx *sql.Tx) error {
+	return db.write(ctx, "clear journal of "+documentID, func(ctx context.Context, tx *sql.Tx) error {
 		var key int64
 		var visible int
 		err := tx.QueryRowContext(ctx, `SELECT key, revision FROM documents WHERE id = ?`, documentID).Scan(&key, &visible)

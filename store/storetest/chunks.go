@@ -54,6 +54,7 @@ func testChunks(t *testing.T, open func(t *testing.T) Records) {
 		bad(store.ErrInvalid, func(c []store.Chunk) { c[1].DocumentID = "doc_other" })
 		bad(store.ErrInvalid, func(c []store.Chunk) { c[1].Revision = 2 })
 		bad(store.ErrInvalid, func(c []store.Chunk) { c[2].Span.End++ })
+		bad(store.ErrInvalid, func(c []store.Chunk) { c[2].Parent.Span = store.Span{End: c[2].Span.End - 1} })
 		bad(store.ErrInvalid, func(c []store.Chunk) { c[1].Vector[0] = float32(math.NaN()) })
 		bad(store.ErrInvalid, func(c []store.Chunk) { c[1].Vector = []float32{0, 0} })
 		bad(store.ErrInvalid, func(c []store.Chunk) { c[1].Vector = []float32{1.0001} })

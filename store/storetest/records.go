@@ -185,6 +185,13 @@ func sampleChunks(doc store.Document, revision, from, n int) []store.Chunk {
 		if ordinal%2 == 1 {
 			c.Headings = []string{"One", fmt.Sprintf("Two <%d> & \"more\"", ordinal)}
 		}
+		if ordinal%4 == 3 {
+			c.Context = "Großer Absatz\nName | Zahl"
+			c.Parent = store.Section{
+				Span:      store.Span{Start: c.Span.Start - 10, End: c.Span.End + ordinal},
+				PageStart: c.PageStart, PageEnd: c.PageEnd + 1,
+			}
+		}
 		if ordinal%3 != 2 {
 			c.Vector = make([]float32, 8)
 			c.Vector[ordinal%8] = 0.6
