@@ -27,7 +27,7 @@ func (db *DB) StartConversation(ctx context.Context, conv store.Conversation, ru
 	if err := checkExchange(conv, run, messages); err != nil {
 		return err
 	}
-	return db.write(ctx, "start conversation "+conv.ID, func(tx *sql.Tx) error {
+	return db.write(ctx, "start conversation "+conv.ID, func(ctx context.Context, tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO conversations (id, title, created_at, updated_at) VALUES (?, ?, ?, ?)`,
 			conv.ID, conv.Title, timestamp{&conv.CreatedAt}, timestamp{&conv.UpdatedAt}); err != nil {
 			return err
@@ -41,7 +41,7 @@ func (db *DB) AddExchange(ctx context.Context, conv store.Conversation, run stor
 	if err := checkExchange(conv, run, messages); err != nil {
 		return err
 	}
-	return db.write(ctx, "add exchange to "+conv.ID, func(tx *sql.Tx) error {
+	return db.write(ctx, "add exchange to "+conv.ID, func(ctx context.Context, tx *sql.Tx) error {
 		if err := changed(tx.ExecContext(ctx, `UPDATE conversations SET updated_at = max(updated_at, ?) WHERE id = ?`,
 			timestamp{&conv.UpdatedAt}, conv.ID)); err != nil {
 			return err
@@ -143,7 +143,7 @@ func (db *DB) LastMessages(ctx context.Context, conversationID string, n int) (a
 
 // DeleteConversation implements store.Conversations.
 func (db *DB) DeleteConversation(ctx context.Context, id string) error {
-	return db.write(ctx, "delete conversation "+id, func(tx *sql.Tx) error {
+	return db.write(ctx, "delete conversation "+id, func(ctx context.Context, tx *sql.Tx) error {
 		return changed(tx.ExecContext(ctx, `DELETE FROM conversations WHERE id = ?`, id))
 	})
 }

@@ -31,9 +31,10 @@ func (db *DB) AddDocument(ctx context.Context, doc store.Document, job store.Job
 	if err := checkDocument(doc, job); err != nil {
 		return store.Document{}, store.Job{}, false, err
 	}
-	err = db.write(ctx, "add document "+doc.ID, func(tx *sql.Tx) error {
+	err = db.write(ctx, "add document "+doc.ID, func(ctx context.Context, tx *sql.Tx) error {
 		// Nobody writes between this look and the insert: the transaction
 		// holds the only write lock since it began.
+		duplicate = false
 		stored, err = documentByContent(ctx, tx, doc.KnowledgeBaseID, doc.SHA256)
 		if err == nil {
 			duplicate = true
@@ -116,7 +117,7 @@ func (db *DB) Documents(ctx context.Context, kb string, page store.Page) (all []
 
 // DeleteDocument implements store.Documents.
 func (db *DB) DeleteDocument(ctx context.Context, kb, id string) (doc store.Document, err error) {
-	err = db.write(ctx, "delete document "+id, func(tx *sql.Tx) error {
+	err = db.write(ctx, "delete document "+id, func(ctx context.Context, tx *sql.Tx) error {
 		doc, err = scanDocument(tx.QueryRowContext(ctx, selectDocument, id, kb))
 		if err != nil {
 			return err
@@ -132,7 +133,7 @@ func (db *DB) DeleteDocument(ctx context.Context, kb, id string) (doc store.Docu
 
 // SetParsed implements store.Documents.
 func (db *DB) SetParsed(ctx context.Context, doc store.Document) error {
-	return db.write(ctx, "record parsing of "+doc.ID, func(tx *sql.Tx) error {
+	return db.write(ctx, "record parsing of "+doc.ID, func(ctx context.Context, tx *sql.Tx) error {
 		return db.setParsed(ctx, tx, doc)
 	})
 }

@@ -21,7 +21,7 @@ func (db *DB) DroppedBlobs(ctx context.Context) (hashes []string, err error) {
 
 // ForgetDropped empties the list.
 func (db *DB) ForgetDropped(ctx context.Context) error {
-	return db.write(ctx, "forget dropped blobs", func(tx *sql.Tx) error {
+	return db.write(ctx, "forget dropped blobs", func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `DELETE FROM dropped_blobs`)
 		return err
 	})

@@ -101,7 +101,7 @@ func (db *DB) CountJobs(ctx context.Context) (map[store.Status]int, error) {
 
 // Finish implements store.Jobs.
 func (db *DB) Finish(ctx context.Context, id string) error {
-	return db.write(ctx, "finish job "+id, func(tx *sql.Tx) error {
+	return db.write(ctx, "finish job "+id, func(ctx context.Context, tx *sql.Tx) error {
 		t, err := runningTarget(ctx, tx, id)
 		if err != nil {
 			return err
@@ -122,14 +122,14 @@ func (db *DB) Finish(ctx context.Context, id string) error {
 
 // Fail implements store.Jobs.
 func (db *DB) Fail(ctx context.Context, id, reason string) error {
-	return db.write(ctx, "fail job "+id, func(tx *sql.Tx) error {
+	return db.write(ctx, "fail job "+id, func(ctx context.Context, tx *sql.Tx) error {
 		return db.end(ctx, tx, id, store.StatusFailed, reason)
 	})
 }
 
 // CancelJob implements store.Jobs.
 func (db *DB) CancelJob(ctx context.Context, id string) (job store.Job, err error) {
-	err = db.write(ctx, "cancel job "+id, func(tx *sql.Tx) error {
+	err = db.write(ctx, "cancel job "+id, func(ctx context.Context, tx *sql.Tx) error {
 		if err := db.end(ctx, tx, id, store.StatusCancelled, ""); err != nil {
 			return err
 		}
@@ -168,7 +168,7 @@ func (db *DB) end(ctx context.Context, tx *sql.Tx, id string, status store.Statu
 
 // RetryJob implements store.Jobs.
 func (db *DB) RetryJob(ctx context.Context, id string) (job store.Job, err error) {
-	err = db.write(ctx, "retry job "+id, func(tx *sql.Tx) error {
+	err = db.write(ctx, "retry job "+id, func(ctx context.Context, tx *sql.Tx) error {
 		t, err := targetOf(ctx, tx, id)
 		if err != nil {
 			return err

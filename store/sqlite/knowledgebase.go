@@ -26,7 +26,7 @@ func (db *DB) CreateKnowledgeBase(ctx context.Context, kb store.KnowledgeBase) e
 	if err := checkNamed(kb.ID, kb.Name); err != nil {
 		return err
 	}
-	return db.write(ctx, "create knowledge base "+kb.Name, func(tx *sql.Tx) error {
+	return db.write(ctx, "create knowledge base "+kb.Name, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO knowledge_bases
 			(id, name, description, embedder, fingerprint, chunking, retrieval, created_at, updated_at)
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -55,7 +55,7 @@ func (db *DB) KnowledgeBases(ctx context.Context, page store.Page) (all []store.
 
 // UpdateKnowledgeBase implements store.KnowledgeBases.
 func (db *DB) UpdateKnowledgeBase(ctx context.Context, idOrName string, change func(*store.KnowledgeBase) error) (kb store.KnowledgeBase, err error) {
-	err = db.write(ctx, "update knowledge base "+idOrName, func(tx *sql.Tx) error {
+	err = db.write(ctx, "update knowledge base "+idOrName, func(ctx context.Context, tx *sql.Tx) error {
 		kb, err = scanKnowledgeBase(tx.QueryRowContext(ctx, selectKnowledgeBase, idOrName))
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func (db *DB) UpdateKnowledgeBase(ctx context.Context, idOrName string, change f
 
 // DeleteKnowledgeBase implements store.KnowledgeBases.
 func (db *DB) DeleteKnowledgeBase(ctx context.Context, id string) error {
-	return db.write(ctx, "delete knowledge base "+id, func(tx *sql.Tx) error {
+	return db.write(ctx, "delete knowledge base "+id, func(ctx context.Context, tx *sql.Tx) error {
 		return changed(tx.ExecContext(ctx, `DELETE FROM knowledge_bases WHERE id = ?`, id))
 	})
 }

@@ -12,7 +12,7 @@ import (
 // mark, so no two callers choose the same job.
 func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration) (job store.Job, err error) {
 	until := now.Add(lease)
-	err = db.write(ctx, "lease a job", func(tx *sql.Tx) error {
+	err = db.write(ctx, "lease a job", func(ctx context.Context, tx *sql.Tx) error {
 		id, key, err := oldestWaiting(ctx, tx, now)
 		if err != nil {
 			return err
@@ -45,7 +45,7 @@ func oldestWaiting(ctx context.Context, tx *sql.Tx, now time.Time) (id string, d
 // Heartbeat implements store.Jobs.
 func (db *DB) Heartbeat(ctx context.Context, id string, until time.Time, p store.Progress) error {
 	now := db.now()
-	return db.write(ctx, "heartbeat of job "+id, func(tx *sql.Tx) error {
+	return db.write(ctx, "heartbeat of job "+id, func(ctx context.Context, tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, `UPDATE jobs SET lease_until = ?, stage = ?, done = ?, total = ?, updated_at = ?
 			WHERE id = ? AND status = 'running'`,
 			timestamp{&until}, p.Stage, p.Done, p.Total, timestamp{&now}, id)
@@ -62,7 +62,7 @@ func (db *DB) Heartbeat(ctx context.Context, id string, until time.Time, p store
 
 // Requeue implements store.Jobs.
 func (db *DB) Requeue(ctx context.Context, id string) error {
-	return db.write(ctx, "requeue job "+id, func(tx *sql.Tx) error {
+	return db.write(ctx, "requeue job "+id, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := db.requeue(ctx, tx, 1, `status = 'running' AND id = ?`, id)
 		return err
 	})
@@ -71,7 +71,7 @@ func (db *DB) Requeue(ctx context.Context, id string) error {
 // RequeueAll implements store.Jobs. The attempts stay counted: a job that
 // takes the process down with it must not do so for ever.
 func (db *DB) RequeueAll(ctx context.Context) (n int, err error) {
-	err = db.write(ctx, "requeue running jobs", func(tx *sql.Tx) error {
+	err = db.write(ctx, "requeue running jobs", func(ctx context.Context, tx *sql.Tx) error {
 		n, err = db.requeue(ctx, tx, 0, `status = 'running'`)
 		return err
 	})

@@ -10,7 +10,7 @@ import (
 // Publish implements store.Chunks. From the commit on every reader sees the
 // new revision, and before it the old one: there is nothing between.
 func (db *DB) Publish(ctx context.Context, jobID string, doc store.Document, chunks []store.Chunk) error {
-	return db.write(ctx, "publish document "+doc.ID, func(tx *sql.Tx) error {
+	return db.write(ctx, "publish document "+doc.ID, func(ctx context.Context, tx *sql.Tx) error {
 		t, err := runningTarget(ctx, tx, jobID)
 		if err != nil {
 			return err

@@ -43,7 +43,8 @@ const (
 
 // DB implements the record contracts of package store.
 type DB struct {
-	writer  *sql.DB // one connection: writes queue here, not at SQLite's lock
+	writer  *sql.DB // one connection: writes queue in commits, not at SQLite's lock
+	commits *committer
 	readers *sql.DB
 	path    string
 	now     func() time.Time
@@ -101,6 +102,7 @@ func (db *DB) open(ctx context.Context, readers int) (err error) {
 	if db.writer, err = pool(db.path, 1, writerPragmas); err != nil {
 		return err
 	}
+	db.commits = newCommitter(db.writer)
 	if err := migrate(ctx, db.writer); err != nil {
 		return err
 	}
@@ -149,6 +151,9 @@ var writerPragmas = []string{
 	// After a long read the log may have grown: give the space back.
 	"journal_size_limit(67108864)",
 	"cache_size(-32768)", // 32 MB: the inner pages of every index
+	// What a statement or a savepoint changed is kept until it ends, to undo it
+	// alone: in memory, not in a file that is made and removed each time.
+	"temp_store(MEMORY)",
 	"busy_timeout(10000)",
 }
 

@@ -12,25 +12,26 @@ import (
 	"ragagent/store"
 )
 
-// write runs fn in a write transaction: all of it is durable when write
-// returns nil, nothing of it is there otherwise. what says for the error
-// message what was being done.
-func (db *DB) write(ctx context.Context, what string, fn func(*sql.Tx) error) error {
-	return failure(what, inTx(ctx, db.writer, nil, fn))
+// write runs fn in a write transaction, which it may share with others: all of
+// it is durable when write returns nil, nothing of it is there otherwise. what
+// says for the error message what was being done. fn uses the context it is
+// given, and may be called again when what it did before has been undone.
+func (db *DB) write(ctx context.Context, what string, fn func(context.Context, *sql.Tx) error) error {
+	return failure(what, db.commits.run(ctx, fn))
 }
 
 // read runs fn over one snapshot.
 func (db *DB) read(ctx context.Context, what string, fn func(*sql.Tx) error) error {
-	return failure(what, inTx(ctx, db.readers, &sql.TxOptions{ReadOnly: true}, fn))
+	return failure(what, inTx(ctx, db.readers, &sql.TxOptions{ReadOnly: true}, func(_ context.Context, tx *sql.Tx) error { return fn(tx) }))
 }
 
-func inTx(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, fn func(*sql.Tx) error) error {
+func inTx(ctx context.Context, pool *sql.DB, opts *sql.TxOptions, fn func(context.Context, *sql.Tx) error) error {
 	tx, err := pool.BeginTx(ctx, opts)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback() // after Commit it does nothing
-	if err := fn(tx); err != nil {
+	if err := fn(ctx, tx); err != nil {
 		return err
 	}
 	return tx.Commit()
