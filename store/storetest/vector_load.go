@@ -89,7 +89,7 @@ func vectorRefusedLoad(t *testing.T, x store.VectorIndex) {
 	wantLines(t, "after refused loads", found(t, x, east, 9, nil), "a 1")
 }
 
-// vectorLoadsAreWhole loads a collection again and again while others read it:
+// vectorLoadsAreWhole loads a collection again and again while others read
 // it: each reader sees the vectors of one load.
 func vectorLoadsAreWhole(t *testing.T, x store.VectorIndex) {
 	const rows, loads, readers = 300, 60, 2
