@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"iter"
 )
 
 // Span is a half-open range of bytes in a document's normalised text.
@@ -95,8 +94,5 @@ type Chunks interface {
 	// ChunksByID returns the visible chunks among ids, in the order of ids;
 	// those that do not exist are left out. Vectors are not read.
 	ChunksByID(ctx context.Context, ids []string) ([]Chunk, error)
-	// VisibleChunks yields every visible chunk of a knowledge base with its
-	// vector, by document and ordinal, as of one moment; documentID, if not "",
-	// limits it to one document. It stops at the first error.
-	VisibleChunks(ctx context.Context, kb, documentID string) iter.Seq2[Chunk, error]
+	Visible
 }

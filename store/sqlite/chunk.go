@@ -34,9 +34,9 @@ var (
 )
 
 func chunkFields(c *store.Chunk) []any {
-	return []any{&c.ID, &c.KnowledgeBaseID, &c.DocumentID, &c.Revision, &c.Ordinal, &c.Title, stringList{&c.Headings},
-		&c.PageStart, &c.PageEnd, &c.Span.Start, &c.Span.End, &c.Text, &c.Context,
-		&c.Parent.Start, &c.Parent.End, &c.Parent.PageStart, &c.Parent.PageEnd}
+	return []any{&c.ID, &c.KnowledgeBaseID, &c.DocumentID, integer{&c.Revision}, integer{&c.Ordinal}, &c.Title, stringList{&c.Headings},
+		integer{&c.PageStart}, integer{&c.PageEnd}, integer{&c.Span.Start}, integer{&c.Span.End}, &c.Text, &c.Context,
+		integer{&c.Parent.Start}, integer{&c.Parent.End}, integer{&c.Parent.PageStart}, integer{&c.Parent.PageEnd}}
 }
 
 func scanChunk(row scanner) (c store.Chunk, err error) {

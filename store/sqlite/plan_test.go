@@ -17,6 +17,8 @@ func TestQueriesWalkIndexes(t *testing.T) {
 	for name, query := range map[string]string{
 		"visible chunks":             selectVisible,
 		"visible chunks of document": selectVisibleDocument,
+		"visible documents":          selectVisibleDocuments,
+		"visible vectors":            selectVisibleVectors,
 		"document":                   selectDocument,
 		"visible window":             `SELECT ` + chunkColumns + ` FROM` + visibleChunks + `WHERE d.id = ? AND c.ordinal >= ? ORDER BY c.ordinal LIMIT ?`,
 		"chunks of a revision":       `DELETE FROM chunks WHERE document = ? AND revision = ?`,

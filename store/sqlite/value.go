@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"ragagent/store"
@@ -30,6 +31,19 @@ func (t timestamp) Scan(src any) error {
 	if ns != 0 {
 		*t.Time = time.Unix(0, ns).UTC()
 	}
+	return nil
+}
+
+// integer reads a number without the detour over its digits that database/sql
+// takes for an *int.
+type integer struct{ *int }
+
+func (i integer) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("a number is stored as %T", src)
+	}
+	*i.int = int(n)
 	return nil
 }
 
@@ -131,18 +145,21 @@ func encodeVector(dst []byte, v []float32) []byte {
 }
 
 // decodeVector is the inverse of encodeVector; no bytes are no vector.
-func decodeVector(b []byte) ([]float32, error) {
+func decodeVector(b []byte) ([]float32, error) { return decodeVectorTo(nil, b) }
+
+// decodeVectorTo uses the memory of dst, if that is enough.
+func decodeVectorTo(dst []float32, b []byte) ([]float32, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
 	if len(b)%4 != 0 {
 		return nil, fmt.Errorf("a vector is stored in %d bytes, not a multiple of 4", len(b))
 	}
-	v := make([]float32, len(b)/4)
-	for i := range v {
-		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	dst = slices.Grow(dst[:0], len(b)/4)[:len(b)/4]
+	for i := range dst {
+		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 	}
-	return v, nil
+	return dst, nil
 }
 
 // unitTolerance is how far the L2 norm of a stored vector may be from 1.

@@ -10,16 +10,20 @@ import (
 	"ragagent/store"
 )
 
-// Both walk documents by id and, within one, chunks by ordinal along indexes:
+// They walk documents by id and, within one, chunks by ordinal along indexes:
 // nothing is sorted, so the first row comes at once and no row is kept.
 const (
 	selectVisible = `SELECT ` + chunkColumns + `, c.vector FROM` + visibleChunks +
 		`WHERE d.kb_id = ? ORDER BY d.id, c.ordinal`
 	selectVisibleDocument = `SELECT ` + chunkColumns + `, c.vector FROM` + visibleChunks +
 		`WHERE d.kb_id = ? AND d.id = ? ORDER BY c.ordinal`
+	selectVisibleVectors = `SELECT c.id, c.vector FROM` + visibleChunks +
+		`WHERE d.kb_id = ? AND c.vector IS NOT NULL ORDER BY d.id, c.ordinal`
+	selectVisibleDocuments = `SELECT d.id, d.revision, d.chunk_count FROM documents d
+		WHERE d.kb_id = ? AND d.revision > 0 ORDER BY d.id`
 )
 
-// VisibleChunks implements store.Chunks. While it runs, one reader is taken
+// VisibleChunks implements store.Visible. While it runs, one reader is taken
 // and the write-ahead log cannot be emptied: do not linger in the loop.
 func (db *DB) VisibleChunks(ctx context.Context, kb, documentID string) iter.Seq2[store.Chunk, error] {
 	query, args := selectVisible, []any{kb}
@@ -27,10 +31,12 @@ func (db *DB) VisibleChunks(ctx context.Context, kb, documentID string) iter.Seq
 		query, args = selectVisibleDocument, []any{kb, documentID}
 	}
 	return func(yield func(store.Chunk, error) bool) {
+		var c store.Chunk
+		var vector sql.RawBytes // decoded before the next row comes
+		fields := append(chunkFields(&c), &vector)
 		err := db.stream(ctx, "visible chunks of "+kb, query, args, func(rows *sql.Rows) error {
-			var c store.Chunk
-			var vector sql.RawBytes // decoded before the next row comes
-			err := rows.Scan(append(chunkFields(&c), &vector)...)
+			c = store.Chunk{} // nothing of it is shared with the one before
+			err := rows.Scan(fields...)
 			if err == nil {
 				c.Vector, err = decodeVector(vector)
 			}
@@ -44,6 +50,50 @@ func (db *DB) VisibleChunks(ctx context.Context, kb, documentID string) iter.Seq
 		})
 		if err != nil {
 			yield(store.Chunk{}, err)
+		}
+	}
+}
+
+// VisibleDocuments implements store.Visible.
+func (db *DB) VisibleDocuments(ctx context.Context, kb string) iter.Seq2[store.IndexedDocument, error] {
+	return func(yield func(store.IndexedDocument, error) bool) {
+		var d store.IndexedDocument
+		err := db.stream(ctx, "visible documents of "+kb, selectVisibleDocuments, []any{kb}, func(rows *sql.Rows) error {
+			if err := rows.Scan(&d.ID, &d.Revision, &d.Chunks); err != nil {
+				return err
+			}
+			if !yield(d, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil {
+			yield(store.IndexedDocument{}, err)
+		}
+	}
+}
+
+// VisibleVectors implements store.Visible; of a start this is the larger part.
+// Texts stand in the same rows, but before the vector: they are stepped over.
+func (db *DB) VisibleVectors(ctx context.Context, kb string) iter.Seq2[store.VectorEntry, error] {
+	return func(yield func(store.VectorEntry, error) bool) {
+		var e store.VectorEntry
+		var vector sql.RawBytes
+		err := db.stream(ctx, "visible vectors of "+kb, selectVisibleVectors, []any{kb}, func(rows *sql.Rows) error {
+			err := rows.Scan(&e.ID, &vector)
+			if err == nil {
+				e.Vector, err = decodeVectorTo(e.Vector, vector)
+			}
+			if err != nil {
+				return fmt.Errorf("chunk %s: %w: %w", e.ID, store.ErrDamaged, err)
+			}
+			if !yield(e, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil {
+			yield(store.VectorEntry{}, err)
 		}
 	}
 }

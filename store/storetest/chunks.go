@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"iter"
 	"math"
 	"slices"
 	"testing"
@@ -147,6 +148,33 @@ func testChunks(t *testing.T, open func(t *testing.T) Records) {
 		f.equal("of a document elsewhere", 0, len(f.visible("kb_1", other.ID)))
 		f.equal("of nothing", 0, len(f.visible("kb_none", "")))
 	})
+	t.Run("what an index should hold", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		f.addKnowledgeBase("kb_2")
+		two, _ := f.finish("kb_1", 2, 12)
+		one, _ := f.finish("kb_1", 1, 11)
+		f.finish("kb_2", 3, 2)
+		hidden, job := f.start("kb_1", 4)
+		f.must(f.PutChunks(f.ctx, job.ID, sampleChunks(hidden, 1, 0, 1), store.Progress{}))
+		f.equal("documents", []store.IndexedDocument{{ID: one.ID, Revision: 1, Chunks: 11}, {ID: two.ID, Revision: 1, Chunks: 12}},
+			all(f, f.VisibleDocuments(f.ctx, "kb_1")))
+		f.equal("documents of nothing", 0, len(all(f, f.VisibleDocuments(f.ctx, "kb_none"))))
+		var want, got []store.VectorEntry
+		for _, c := range f.visible("kb_1", "") {
+			if c.Vector != nil {
+				want = append(want, store.VectorEntry{ID: c.ID, Vector: c.Vector})
+			}
+		}
+		for e, err := range f.VisibleVectors(f.ctx, "kb_1") {
+			f.must(err)
+			got = append(got, store.VectorEntry{ID: e.ID, Vector: slices.Clone(e.Vector)})
+		}
+		f.equal("vectors", want, got)
+		if len(got) == 0 || len(got) == 23 {
+			t.Errorf("%d of 23 chunks have vectors: the samples should have some without", len(got))
+		}
+	})
 	t.Run("visible is one moment", func(t *testing.T) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
@@ -189,4 +217,13 @@ func testChunks(t *testing.T, open func(t *testing.T) Records) {
 			t.Errorf("yielded %v, want one %v", errs, context.Canceled)
 		}
 	})
+}
+
+// all collects a sequence.
+func all[T any](f fixture, seq iter.Seq2[T, error]) (out []T) {
+	for one, err := range seq {
+		f.must(err)
+		out = append(out, one)
+	}
+	return out
 }
