@@ -18,6 +18,12 @@ type body struct {
 	maxBytes  int
 	maxBlocks int
 	err       error // the first limit that was passed; later blocks are dropped
+
+	// handOn, if set, takes what was collected whenever it is much; the body
+	// starts anew behind it.
+	handOn  func(b *body) error
+	handed  int // bytes that were handed on
+	earlier int // blocks that were
 }
 
 // reset drops what was added.
@@ -44,10 +50,10 @@ func (b *body) add(kind Kind, level, page int, text string) {
 		start += len(between)
 	}
 	switch {
-	case len(b.blocks) >= b.maxBlocks:
+	case b.earlier+len(b.blocks) >= b.maxBlocks:
 		b.err = fmt.Errorf("%w: more than %d blocks of text", ErrLimit, b.maxBlocks)
 		return
-	case start+len(text) > b.maxBytes:
+	case b.handed+start+len(text) > b.maxBytes:
 		b.err = fmt.Errorf("%w: more than %d MB of text", ErrLimit, b.maxBytes>>20)
 		return
 	}
@@ -59,6 +65,21 @@ func (b *body) add(kind Kind, level, page int, text string) {
 		Kind: kind, Level: level, Page: page,
 		Span: store.Span{Start: start, End: start + len(text)},
 	})
+	if b.handOn != nil && (b.out.Len() >= batchBytes || len(b.blocks) >= batchBlocks) {
+		b.flush()
+	}
+}
+
+// flush hands on what was collected.
+func (b *body) flush() {
+	if b.handOn == nil || b.err != nil || len(b.blocks) == 0 {
+		return
+	}
+	b.err = b.handOn(b)
+	b.handed += b.out.Len() + len(between)
+	b.earlier += len(b.blocks)
+	b.out.Reset()
+	b.blocks = b.blocks[:0]
 }
 
 // normalise gives text the form that Text.Body promises: UTF-8, NFC, LF line

@@ -2,7 +2,9 @@ package parse
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -94,6 +96,43 @@ func latinText(c byte) int {
 		return 1
 	}
 	return 0
+}
+
+// charsetOfFile is charsetOf for a file of any length that is no HTML.
+func charsetOfFile(file *io.SectionReader) (charset, error) {
+	buf := make([]byte, pieceBytes)
+	n, err := file.ReadAt(buf[:headBytes], 0)
+	if err != nil {
+		return charset{}, err
+	}
+	if cs, ok := markedCharset(buf[:n]); ok {
+		return cs, nil
+	}
+	odd := int64(-1) // where the first byte beyond ASCII stands
+	for at := int64(0); at < file.Size(); {
+		n, err := file.ReadAt(buf, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return charset{}, err
+		}
+		part := buf[:n]
+		if at+int64(n) < file.Size() {
+			for i := 1; i < utf8.UTFMax && !utf8.RuneStart(part[n-i]); i++ {
+				part = part[:n-i]
+			}
+			part = part[:len(part)-1] // so that no character is cut
+		}
+		if odd < 0 {
+			if i := bytes.IndexFunc(part, func(r rune) bool { return r >= utf8.RuneSelf }); i >= 0 {
+				odd = at + int64(i)
+			}
+		}
+		if !utf8.Valid(part) {
+			sample, err := readFile(io.NewSectionReader(file, max(0, odd-1024), guessBytes))
+			return guessCharset(sample), err
+		}
+		at += int64(len(part))
+	}
+	return utf8Charset, nil
 }
 
 // guessCharset guesses the charset of a text without marks: UTF-8 if it is

@@ -59,47 +59,69 @@ func runChild(arg string, file *os.File, out io.Writer) error {
 	return writeFrame(out, frame{Done: true})
 }
 
-func (t task) run(file *os.File, out io.Writer) error {
+func (t task) run(file io.ReaderAt, out io.Writer) error {
 	if t.Format == formatPDF {
 		return t.readPDF(file, out)
 	}
-	return t.readText(file, out)
+	r := newReading("", t.MaxText, t.MaxBlocks)
+	send := func(f frame) error { return writeFrame(out, f) }
+	r.body.handOn = func(b *body) error { return b.send(send) }
+	if err := t.read(io.NewSectionReader(file, 0, t.Size), r, send); err != nil {
+		return err
+	}
+	r.body.flush()
+	if r.body.err != nil {
+		return r.body.err
+	}
+	return send(frame{Reading: &wireReading{Title: short(r.title, maxTitle), Meta: bounded(r.meta), Warnings: r.warnings}})
 }
 
-// readText reads a text of any format, which it tells first: a parent whose
-// child dies of it can have it read in another way.
-func (t task) readText(file *os.File, out io.Writer) error {
-	found, err := t.decode(file)
+// read finds out the format, says so, and reads the file.
+func (t task) read(file *io.SectionReader, r *reading, send func(frame) error) error {
+	f, err := t.tell(file)
+	if err != nil {
+		return err
+	}
+	if f == "" {
+		return t.readText(file, r, send)
+	}
+	if err := send(frame{Format: f}); err != nil {
+		return err
+	}
+	return traits[f].read(file, t.Size, newSink(r))
+}
+
+func (t task) tell(file *io.SectionReader) (format, error) {
+	if t.Format == formatPlain {
+		return "", nil
+	}
+	return tell(file)
+}
+
+// readText reads a file that is written in characters.
+func (t task) readText(file *io.SectionReader, r *reading, send func(frame) error) error {
+	found, err := openText(t.Name, file)
 	if err != nil {
 		return err
 	}
 	if t.Format == formatPlain {
 		found.format = formatPlain
 	}
-	if err := writeFrame(out, frame{Format: found.format}); err != nil {
+	if err := send(frame{Format: found.format, Expect: found.expect()}); err != nil {
 		return err
 	}
-	r := found.read(t.MaxText, t.MaxBlocks)
-	if r.body.err != nil {
-		return r.body.err
+	if read := traits[found.format].read; read != nil {
+		for _, warning := range found.warnings {
+			r.warn(warning)
+		}
+		text, size := found.bytes()
+		return read(text, size, newSink(r))
 	}
-	head := wireReading{Title: title(r.title), Bytes: r.body.out.Len(), Meta: r.meta, Warnings: r.warnings}
-	if err := writeFrame(out, frame{Reading: &head}); err != nil {
-		return err
-	}
-	return r.eachBatch(func(f frame) error { return writeFrame(out, f) })
+	found.into(r)
+	return nil
 }
 
-// decode reads the file as characters. Its bytes are not held any longer.
-func (t task) decode(file *os.File) (textFile, error) {
-	data, err := readFile(io.NewSectionReader(file, 0, t.Size))
-	if err != nil {
-		return textFile{}, err
-	}
-	return decode(t.Name, data)
-}
-
-func (t task) readPDF(file *os.File, out io.Writer) error {
+func (t task) readPDF(file io.ReaderAt, out io.Writer) error {
 	doc, err := pdf.Open(file, t.Size)
 	if err != nil {
 		return err
@@ -118,16 +140,11 @@ func (t task) readPDF(file *os.File, out io.Writer) error {
 
 // failureOf puts an error into words that travel.
 func failureOf(err error) *failure {
-	switch {
-	case errors.Is(err, pdf.ErrEncrypted):
-		return &failure{Code: "encrypted"}
-	case errors.Is(err, pdf.ErrDamaged):
-		_, message, _ := strings.Cut(err.Error(), ": ")
-		return &failure{Code: "damaged", Message: message}
-	}
+	err = pdfError(err)
 	for code, sentinel := range failureCodes {
 		if errors.Is(err, sentinel) {
-			return &failure{Code: code, Message: err.Error()}
+			message := strings.TrimPrefix(err.Error(), sentinel.Error())
+			return &failure{Code: code, Message: strings.TrimPrefix(message, ": ")}
 		}
 	}
 	return &failure{Code: "damaged", Message: err.Error()}

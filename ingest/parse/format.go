@@ -10,40 +10,6 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 )
 
-// format is a kind of file that can be read.
-type format string
-
-const (
-	formatPDF      format = "pdf"
-	formatHTML     format = "html"
-	formatMarkdown format = "markdown"
-	formatCode     format = "code"
-	formatPlain    format = "plain"
-)
-
-// mime is the media type that Text.MIME tells.
-func (f format) mime() string {
-	switch f {
-	case formatPDF:
-		return "application/pdf"
-	case formatHTML:
-		return "text/html"
-	case formatMarkdown:
-		return "text/markdown"
-	default:
-		return "text/plain"
-	}
-}
-
-// isText says that the format is written in characters.
-func (f format) isText() bool {
-	switch f {
-	case formatHTML, formatMarkdown, formatCode, formatPlain:
-		return true
-	}
-	return false
-}
-
 // headBytes is how much of a file's beginning decides what it is. The PDF
 // header may stand anywhere in the first 1024 bytes.
 const headBytes = 8 << 10
@@ -68,7 +34,7 @@ func binaryKind(head []byte) string {
 	}
 	// These are written in characters, but their text is not in them as such.
 	for m := found; m != nil; m = m.Parent() {
-		if m.Is("application/postscript") || m.Is("text/rtf") || m.Is("application/x-tar") {
+		if m.Is("application/postscript") || m.Is("application/x-tar") {
 			return describe(found)
 		}
 	}
@@ -102,7 +68,7 @@ func looksLikeText(head []byte) bool {
 }
 
 // textFormat tells the text formats apart: by the content where it is clear,
-// else by the name, else by the look of Markdown.
+// else by the name, else by the look of the content.
 func textFormat(name, text string) format {
 	head := text[:min(len(text), headBytes)]
 	ext := strings.ToLower(path.Ext(name))
@@ -113,15 +79,23 @@ func textFormat(name, text string) format {
 		return formatMarkdown
 	case htmlExtensions[ext] && mimetype.Detect([]byte(head)).Is("text/html"):
 		return formatHTML
-	case plainExtensions[ext]:
-		return formatPlain
+	case tableExtensions[ext] != "":
+		return tableExtensions[ext]
+	case jsonExtensions[ext] != "" && beginsJSON(head):
+		return jsonExtensions[ext]
 	case codeExtensions[ext] || codeNames[strings.ToLower(path.Base(name))]:
 		return formatCode
+	case looksLikeJSON(head):
+		return formatJSON
+	case looksLikeTable(head, len(head) == len(text)):
+		return formatCSV
+	case plainExtensions[ext]:
+		return formatPlain
 	case looksLikeMarkdown(head):
 		return formatMarkdown
 	case startsWithTag(head) && mimetype.Detect([]byte(head)).Is("text/html"):
 		return formatHTML
-	case strings.HasPrefix(head, "#!"):
+	case strings.HasPrefix(head, "#!") || jsonExtensions[ext] != "":
 		return formatCode
 	}
 	return formatPlain
@@ -173,10 +147,12 @@ var (
 	markdownExtensions = set(".md .markdown .mdown .mkd .mkdn .mdx .qmd .rmd")
 	htmlExtensions     = set(".html .htm .xhtml .shtml")
 	plainExtensions    = set(".txt .text .log")
+	tableExtensions    = map[string]format{".csv": formatCSV, ".tsv": formatTSV, ".tab": formatTSV}
+	jsonExtensions     = map[string]format{".json": formatJSON, ".jsonl": formatJSONL, ".ndjson": formatJSONL, ".geojson": formatJSON}
 	codeExtensions     = set(`.go .py .pyi .js .mjs .cjs .jsx .ts .tsx .java .kt .kts .scala .groovy .c .h .cc .cpp .cxx .hh .hpp
 		.cs .fs .vb .swift .m .mm .rs .rb .php .pl .pm .lua .r .jl .dart .ex .exs .erl .hs .ml .mli .clj .cljs .lisp .el .scm
 		.sh .bash .zsh .fish .ps1 .bat .cmd .sql .graphql .proto .thrift .css .scss .sass .less .vue .svelte
-		.yaml .yml .toml .ini .cfg .conf .properties .env .json .json5 .xml .xsd .xsl .svg .tf .hcl .nix .cmake .mk .gradle
+		.yaml .yml .toml .ini .cfg .conf .properties .env .json5 .xml .xsd .xsl .svg .tf .hcl .nix .cmake .mk .gradle
 		.tex .bib .diff .patch .asm .s .v .sv .vhd .vhdl .zig .nim .d .pas .f .f90 .cob .awk .sed .vim`)
 	codeNames = set("makefile dockerfile gnumakefile cmakelists.txt jenkinsfile rakefile gemfile vagrantfile")
 )

@@ -16,7 +16,7 @@ import (
 // task is what a child is asked to do; it travels as its second argument.
 type task struct {
 	// Format is formatPDF, formatPlain to read a text without its marks, or ""
-	// to tell text formats apart.
+	// to tell formats apart.
 	Format    format `json:"format"`
 	Name      string `json:"name"`  // of the file, helps to tell text formats apart
 	Size      int64  `json:"size"`  // bytes of the file, which is standard input
@@ -33,7 +33,8 @@ type frame struct {
 	Hello   bool         `json:"hello,omitempty"`
 	Info    *pdf.Info    `json:"info,omitempty"`
 	Page    *wirePage    `json:"page,omitempty"`
-	Format  format       `json:"format,omitempty"` // of a text, before it is read
+	Format  format       `json:"format,omitempty"` // of a file, before it is read
+	Expect  int64        `json:"expect,omitempty"` // with Format: bytes of text that it has about
 	Reading *wireReading `json:"reading,omitempty"`
 	Blocks  []wireBlock  `json:"blocks,omitempty"`
 	Failure *failure     `json:"failure,omitempty"`
@@ -44,10 +45,10 @@ type frame struct {
 	raw string
 }
 
-// wireReading is a reading as a child hands it over; its blocks follow.
+// wireReading is what a child knows of a text when it has handed over its
+// blocks.
 type wireReading struct {
 	Title    string         `json:"title"`
-	Bytes    int            `json:"bytes"` // of the body to come
 	Meta     store.Metadata `json:"meta"`
 	Warnings []string       `json:"warnings"`
 }
@@ -56,6 +57,7 @@ type wireReading struct {
 type wireBlock struct {
 	Kind  Kind `json:"k"`
 	Level int  `json:"l,omitempty"`
+	Page  int  `json:"p,omitempty"`
 	Bytes int  `json:"n"`
 }
 

@@ -69,10 +69,16 @@ func cutFrontMatter(source string) (block, rest string, ok bool) {
 func property(v any) any {
 	switch v := v.(type) {
 	case string:
-		if len(v) > maxPropertyBytes {
+		if v = strings.TrimSpace(v); v == "" || len(v) > maxPropertyBytes {
 			return nil
 		}
 		return normalise(v)
+	case []string:
+		var list []any
+		for _, s := range v[:min(len(v), maxProperties)] {
+			list = append(list, s)
+		}
+		return stringList(list)
 	case bool:
 		return v
 	case int:

@@ -27,7 +27,7 @@ func (f textFile) harmless() bool {
 	case formatHTML:
 		return len(f.text) <= maxHTMLHere
 	}
-	return true
+	return traits[f.format].here
 }
 
 func harmlessMarkdown(text string) bool {

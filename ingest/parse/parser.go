@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"ragagent/store"
@@ -91,8 +90,12 @@ func (p *Parser) Parse(ctx context.Context, name string, file store.Blob) (Text,
 	if _, err := file.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
 		return Text{}, fmt.Errorf("read %s: %w", name, err)
 	}
-	if isPDF(head) {
+	switch sniff(head) {
+	case formatPDF:
 		return p.parsePDF(ctx, file)
+	case "":
+	default:
+		return p.parseApart(ctx, name, file)
 	}
 	if kind := binaryKind(head); kind != "" {
 		return Text{}, fmt.Errorf("%w: it looks like %s", ErrUnsupported, kind)
@@ -108,27 +111,19 @@ func (p *Parser) finish(r *reading) (Text, error) {
 	if len(r.body.blocks) == 0 {
 		return Text{}, fmt.Errorf("%w: the file is blank", ErrNoText)
 	}
+	pages := 0
+	for _, b := range r.body.blocks {
+		pages = max(pages, b.Page)
+	}
 	return Text{
-		Title:      title(r.title),
-		MIME:       r.format.mime(),
+		Title:      short(r.title, maxTitle),
+		MIME:       traits[r.format].mime,
 		Body:       r.body.out.String(),
 		Blocks:     r.body.blocks,
-		Properties: r.meta,
+		Pages:      pages,
+		Properties: bounded(r.meta),
 		Warnings:   r.warnings,
 	}, nil
-}
-
-// title bounds and normalises what a file calls itself.
-func title(s string) string {
-	s = strings.Join(strings.Fields(normalise(s)), " ")
-	if len(s) <= maxTitle {
-		return s
-	}
-	cut := maxTitle
-	for cut > 0 && s[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return strings.TrimSpace(s[:cut])
 }
 
 // maxTitle bounds Text.Title, in bytes.

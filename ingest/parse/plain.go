@@ -10,7 +10,6 @@ import (
 // with === or --- is a heading, a group of bullet lines a list.
 func readPlain(b *body, text string) {
 	text = clean(text)
-	b.out.Grow(min(len(text), b.maxBytes))
 	for start, end := range groups(text) {
 		group := text[start:end]
 		first, rest, _ := strings.Cut(group, "\n")
@@ -34,7 +33,6 @@ func readPlain(b *body, text string) {
 // are not indented: there a function or section usually ends.
 func readCode(b *body, text string) {
 	text = clean(text)
-	b.out.Grow(min(len(text), b.maxBytes))
 	part := 0 // where it starts
 	for start := range groups(text) {
 		if c := text[start]; c != ' ' && c != '\t' && c != '}' && c != ')' {

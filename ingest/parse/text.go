@@ -40,20 +40,26 @@ func (p *Parser) parseText(ctx context.Context, name string, file store.Blob) (T
 	return p.parseApart(ctx, name, file)
 }
 
-// parseApart reads a text in a child. Markdown that kills its child is read by
-// another one as it stands.
+// parseApart reads a file in a child. Markdown that kills its child is read by
+// another one as it stands, and so is what only looked like another format.
 func (p *Parser) parseApart(ctx context.Context, name string, file store.Blob) (Text, error) {
 	var r *reading
 	err := p.sandbox.with(ctx, file, func(ctx context.Context, s *session) error {
 		r = newReading("", p.cfg.MaxText, p.cfg.MaxBlocks)
 		err := s.run(ctx, task{Name: hint(name)}, r.take)
+		warning := ""
 		var dead *crash
-		if r.format != formatMarkdown || !errors.As(err, &dead) {
+		switch {
+		case err != nil && r.format == formatMarkdown && errors.As(err, &dead):
+			warning = "the Markdown is too complex; it was read as plain text"
+		case err != nil && r.format.asText(err):
+			warning = "the file could not be read as " + string(r.format) + "; it was read as plain text"
+		default:
 			return err
 		}
 		r = newReading("", p.cfg.MaxText, p.cfg.MaxBlocks)
 		err = s.run(ctx, task{Name: hint(name), Format: formatPlain}, r.take)
-		r.warnings = append(r.warnings, "the Markdown is too complex; it was read as plain text")
+		r.warn(warning)
 		return err
 	})
 	if err != nil {
@@ -69,7 +75,8 @@ func hint(name string) string {
 	switch {
 	case codeNames[base]:
 		return base
-	case markdownExtensions[ext], htmlExtensions[ext], plainExtensions[ext], codeExtensions[ext]:
+	case markdownExtensions[ext], htmlExtensions[ext], plainExtensions[ext], codeExtensions[ext],
+		tableExtensions[ext] != "", jsonExtensions[ext] != "":
 		return "x" + ext
 	}
 	return ""
@@ -80,70 +87,4 @@ func readFile(r *io.SectionReader) (string, error) {
 	out.Grow(int(r.Size()))
 	_, err := io.Copy(&out, r)
 	return out.String(), err
-}
-
-// textFile is a text file as characters.
-type textFile struct {
-	format   format
-	text     string // UTF-8
-	warnings []string
-}
-
-// decode finds out the character encoding and the format of a text.
-func decode(name, data string) (textFile, error) {
-	cs := charsetOf(data)
-	text, err := cs.decode(data)
-	if err != nil {
-		return textFile{}, err
-	}
-	if controlHeavy(text) {
-		return textFile{}, fmt.Errorf("%w: it looks like binary data of an unknown kind", ErrUnsupported)
-	}
-	text = strings.TrimPrefix(text, "\uFEFF")
-	f := textFile{format: textFormat(name, text), text: text, warnings: cs.warnings(text)}
-	if f.format == formatMarkdown {
-		f.text = clean(text)
-	}
-	return f, nil
-}
-
-// reading is what a text format's reader found.
-type reading struct {
-	format   format
-	body     body
-	title    string
-	meta     store.Metadata
-	warnings []string
-}
-
-func newReading(f format, maxBytes, maxBlocks int) *reading {
-	return &reading{format: f, body: body{maxBytes: maxBytes, maxBlocks: maxBlocks}, meta: store.Metadata{}}
-}
-
-// read reads the text by its format.
-func (f textFile) read(maxBytes, maxBlocks int) *reading {
-	r := newReading(f.format, maxBytes, maxBlocks)
-	switch f.format {
-	case formatHTML:
-		r.title, r.meta = readHTML(&r.body, f.text)
-	case formatMarkdown:
-		r.title, r.meta, r.warnings = readMarkdown(&r.body, f.text)
-	case formatCode:
-		readCode(&r.body, f.text)
-	default:
-		readPlain(&r.body, f.text)
-	}
-	r.warnings = append(f.warnings, r.warnings...)
-	return r
-}
-
-// try reads the text; not ok if its reader panics. goldmark has done so on odd
-// input, and one file must not end the server.
-func (f textFile) try(maxBytes, maxBlocks int) (r *reading, ok bool) {
-	defer func() {
-		if recover() != nil {
-			r, ok = nil, false
-		}
-	}()
-	return f.read(maxBytes, maxBlocks), true
 }

@@ -175,7 +175,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00", ErrUnsupported, "program"},
 		{"noise", "a.txt", strings.Repeat("\x00\x01\x02\x93\xff", 200), ErrUnsupported, "unknown kind"},
 		{"RTF", "a.txt", `{\rtf1\ansi Hello}`, ErrUnsupported, "RTF"},
-		{"zip", "a.md", "PK\x03\x04\x14\x00\x00\x00\x08\x00", ErrUnsupported, "ZIP"},
+		{"a zip file cut off", "a.md", "PK\x03\x04\x14\x00\x00\x00\x08\x00", ErrDamaged, "cut off"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

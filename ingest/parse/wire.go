@@ -116,16 +116,16 @@ const (
 	batchBytes  = 256 << 10 // a longer block has a frame of its own
 )
 
-// eachBatch makes frames of the blocks of a reading.
-func (r *reading) eachBatch(do func(frame) error) error {
-	body, blocks := r.body.out.String(), r.body.blocks
+// send hands the blocks of a body over, in frames of bounded size.
+func (b *body) send(do func(frame) error) error {
+	text, blocks := b.out.String(), b.blocks
 	for len(blocks) > 0 {
 		var f frame
 		var raw strings.Builder
 		for len(blocks) > 0 && len(f.Blocks) < batchBlocks && (len(f.Blocks) == 0 || raw.Len()+blocks[0].Span.Len() <= batchBytes) {
 			b := blocks[0]
-			f.Blocks = append(f.Blocks, wireBlock{Kind: b.Kind, Level: b.Level, Bytes: b.Span.Len()})
-			raw.WriteString(body[b.Span.Start:b.Span.End])
+			f.Blocks = append(f.Blocks, wireBlock{Kind: b.Kind, Level: b.Level, Page: b.Page, Bytes: b.Span.Len()})
+			raw.WriteString(text[b.Span.Start:b.Span.End])
 			blocks = blocks[1:]
 		}
 		f.raw = raw.String()
@@ -145,37 +145,42 @@ func knownKind(k Kind) bool {
 	return false
 }
 
+// maxPage bounds the numbers of pages, slides and sheets.
+const maxPage = 1_000_000
+
 // take takes a frame of a child that reads a text. Of its blocks is made what
 // would be made of blocks read here: a child's word is not trusted.
 func (r *reading) take(f frame) error {
 	switch {
-	case f.Format.isText():
+	case f.Format != "":
+		if !f.Format.readable() {
+			return errBadFrame
+		}
 		r.format = f.Format
+		r.body.out.Grow(int(min(max(f.Expect, 0), int64(r.body.maxBytes))))
 		return nil
 	case f.Reading != nil:
-		r.begin(f.Reading)
+		r.describe(f.Reading)
 		return nil
 	case f.Blocks == nil:
 		return errBadFrame
 	}
 	text := f.raw
 	for _, b := range f.Blocks {
-		if b.Bytes < 0 || b.Bytes > len(text) || !knownKind(b.Kind) || (b.Kind == Heading) != (b.Level >= 1 && b.Level <= 6) {
+		if b.Bytes < 0 || b.Bytes > len(text) || !knownKind(b.Kind) || (b.Kind == Heading) != (b.Level >= 1 && b.Level <= 6) || b.Page < 0 || b.Page > maxPage {
 			return errBadFrame
 		}
-		r.body.add(b.Kind, b.Level, 0, text[:b.Bytes])
+		r.body.add(b.Kind, b.Level, b.Page, text[:b.Bytes])
 		text = text[b.Bytes:]
 	}
 	return r.body.err
 }
 
-// begin takes what is known of a text besides its blocks.
-func (r *reading) begin(w *wireReading) {
-	r.title, r.warnings = w.Title, w.Warnings
-	r.body.out.Grow(min(max(w.Bytes, 0), r.body.maxBytes))
-	for key, value := range w.Meta {
-		if v := property(value); v != nil {
-			r.meta[key] = v
-		}
+// describe takes what is known of a text besides its blocks.
+func (r *reading) describe(w *wireReading) {
+	r.title = w.Title
+	for _, text := range w.Warnings {
+		r.warn(text)
 	}
+	r.meta = w.Meta // bounded in the end
 }

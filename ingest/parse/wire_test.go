@@ -84,7 +84,7 @@ func TestReadingsTravel(t *testing.T) {
 			}
 		}
 		got := newReading(formatPlain, 10<<20, 50_000)
-		err := want.eachBatch(func(f frame) error { return got.take(overWire(t, f)) })
+		err := want.body.send(func(f frame) error { return got.take(overWire(t, f)) })
 		if err != nil {
 			t.Fatal(err)
 		}
