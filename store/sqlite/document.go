@@ -13,7 +13,15 @@ const documentColumns = `d.id, d.kb_id, d.name, d.title, d.status, d.error, d.mi
 	d.text_sha256, d.text_bytes, d.pages, d.chunk_count, d.metadata, d.warnings, d.revision,
 	d.created_at, d.updated_at`
 
-const selectDocument = `SELECT ` + documentColumns + ` FROM documents d WHERE d.id = ?1 AND (?2 = '' OR d.kb_id = ?2)`
+const (
+	oneDocument = ` FROM documents d WHERE d.id = ?1 AND (?2 = '' OR d.kb_id = ?2)`
+
+	selectDocument      = `SELECT ` + documentColumns + oneDocument
+	selectKeyedDocument = `SELECT d.key, ` + documentColumns + oneDocument
+
+	selectBlobInUse = `SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = ?1)
+		OR EXISTS (SELECT 1 FROM documents WHERE text_sha256 = ?1)`
+)
 
 func scanDocument(row scanner) (d store.Document, err error) {
 	err = row.Scan(&d.ID, &d.KnowledgeBaseID, &d.Name, &d.Title, &d.Status, &d.Error, &d.MIME, &d.Bytes, &d.SHA256,
@@ -118,18 +126,38 @@ func (db *DB) Documents(ctx context.Context, kb string, page store.Page) (all []
 // DeleteDocument implements store.Documents.
 func (db *DB) DeleteDocument(ctx context.Context, kb, id string) (doc store.Document, err error) {
 	err = db.write(ctx, "delete document "+id, func(ctx context.Context, tx *sql.Tx) error {
-		doc, err = scanDocument(tx.QueryRowContext(ctx, selectDocument, id, kb))
-		if err != nil {
+		var key int64
+		if doc, key, err = db.keyedDocument(ctx, tx, kb, id); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM documents WHERE id = ?`, id)
-		return err
+		// Its rows are named one kind after the other: the cascade does the same
+		// by looking each of them up twice.
+		for _, remove := range []*sql.Stmt{db.stmts.deleteChunks, db.stmts.deleteJobs, db.stmts.deleteDocument} {
+			if _, err := tx.StmtContext(ctx, remove).ExecContext(ctx, key); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return store.Document{}, err
 	}
 	return doc, nil
 }
+
+func (db *DB) keyedDocument(ctx context.Context, tx *sql.Tx, kb, id string) (d store.Document, key int64, err error) {
+	row := tx.StmtContext(ctx, db.stmts.keyedDocument).QueryRowContext(ctx, id, kb)
+	d, err = scanDocument(scanBefore{row, &key})
+	return d, key, err
+}
+
+// scanBefore scans one column more, before those that scan asks for.
+type scanBefore struct {
+	row   scanner
+	first any
+}
+
+func (s scanBefore) Scan(dest ...any) error { return s.row.Scan(append([]any{s.first}, dest...)...) }
 
 // SetParsed implements store.Documents.
 func (db *DB) SetParsed(ctx context.Context, doc store.Document) error {
@@ -155,11 +183,8 @@ func (db *DB) BlobInUse(ctx context.Context, sha256 string) (used bool, err erro
 	if sha256 == "" { // documents that were not parsed have no text
 		return false, nil
 	}
-	err = db.read(ctx, "users of blob "+sha256, func(tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = ?1)
-			OR EXISTS (SELECT 1 FROM documents WHERE text_sha256 = ?1)`, sha256).Scan(&used)
-	})
-	return used, err
+	err = db.stmts.blobInUse.QueryRowContext(ctx, sha256).Scan(&used)
+	return used, failure("users of blob "+sha256, err)
 }
 
 // setDocumentStatus follows a job's status. A document that is ready stays so

@@ -9,8 +9,10 @@ import (
 
 // statements are prepared once because they run for every chunk or question.
 type statements struct {
-	insertChunk                         *sql.Stmt // of the writer
-	knowledgeBase, document, chunksByID *sql.Stmt // of the readers
+	// Of the writer.
+	insertChunk, keyedDocument, deleteChunks, deleteJobs, deleteDocument *sql.Stmt
+	// Of the readers.
+	knowledgeBase, document, chunksByID, blobInUse *sql.Stmt
 }
 
 func (s *statements) prepare(ctx context.Context, writer, readers *sql.DB) (err error) {
@@ -22,8 +24,13 @@ func (s *statements) prepare(ctx context.Context, writer, readers *sql.DB) (err 
 		return stmt
 	}
 	s.insertChunk = prepare(writer, insertChunk)
+	s.keyedDocument = prepare(writer, selectKeyedDocument)
+	s.deleteChunks = prepare(writer, `DELETE FROM chunks WHERE document = ?`)
+	s.deleteJobs = prepare(writer, `DELETE FROM jobs WHERE document = ?`)
+	s.deleteDocument = prepare(writer, `DELETE FROM documents WHERE key = ?`)
 	s.knowledgeBase = prepare(readers, selectKnowledgeBase)
 	s.document = prepare(readers, selectDocument)
 	s.chunksByID = prepare(readers, selectChunksByID)
+	s.blobInUse = prepare(readers, selectBlobInUse)
 	return err
 }
