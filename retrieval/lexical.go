@@ -2,6 +2,8 @@ package retrieval
 
 import (
 	"context"
+	"errors"
+	"io"
 	"iter"
 
 	"ragagent/store"
@@ -22,6 +24,20 @@ type LexicalIndex interface {
 	Replace(ctx context.Context, collection, documentID string, chunks iter.Seq2[store.Chunk, error]) error
 	// Drop forgets a collection; one that is not there is no error.
 	Drop(collection string)
+	// Save writes a collection as it stands: writers go on meanwhile, what they
+	// change is not in it. ErrNotFound if there is no such collection.
+	Save(ctx context.Context, collection string, w io.Writer) error
+	// Restore makes the collection hold exactly what Save wrote, which searches
+	// cannot tell from having loaded the chunks. data may be any bytes: they
+	// are checked for everything that searching relies on, but not for whether
+	// they are what was written, which the caller does. They are copied, and
+	// may be changed or unmapped afterwards. store.ErrDamaged if they are not
+	// what Save writes, ErrOtherFormat if another version of the program wrote
+	// them; after an error nothing has changed.
+	Restore(ctx context.Context, collection string, data []byte) error
+	// Documents yields the documents of a collection that have chunks, by id,
+	// as of one moment; none if there is no such collection.
+	Documents(collection string) iter.Seq[IndexedDocument]
 	// DocumentChunks returns the ids of a document's chunks by ordinal.
 	DocumentChunks(collection, documentID string) []string
 	// IDs returns the id of every chunk of a collection, ascending; ok is false
@@ -33,6 +49,17 @@ type LexicalIndex interface {
 	Search(ctx context.Context, collections []string, text string) (LexicalMatch, error)
 	// TermWeights weighs terms, as analysed, in the union of the collections.
 	TermWeights(collections []string, terms []string) []TermWeight
+}
+
+// ErrOtherFormat says that a saved collection is of another format, or that its
+// words were cut and stemmed by other rules: it has to be built from the texts.
+var ErrOtherFormat = errors.New("written by another version")
+
+// IndexedDocument says which revision of a document an index holds.
+type IndexedDocument struct {
+	ID       string
+	Revision int // of its chunks
+	Chunks   int // at least 1
 }
 
 // LexicalMatch is what a text matched in one snapshot of the collections. It

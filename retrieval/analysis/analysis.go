@@ -9,6 +9,10 @@ import (
 	"github.com/clipperhouse/uax29/v2/words"
 )
 
+// Version is raised with every change after which a text gives other tokens:
+// what was built of the tokens before must be built anew.
+const Version = 1
+
 // Token is one indexed word of a text.
 type Token struct {
 	// Term is what is compared: a stem, a number, or a CJK bigram.

@@ -72,10 +72,7 @@ func chunksOf(p *prose, n int) iter.Seq2[store.Chunk, error] {
 // prints the median and the 99th percentile beside the mean, and what the
 // index takes of memory per chunk.
 func BenchmarkSearch(b *testing.B) {
-	n := 100_000
-	if v, err := strconv.Atoi(os.Getenv("RAGAGENT_BENCH_CHUNKS")); err == nil {
-		n = v
-	}
+	n := benchChunks()
 	x := newIndex(b)
 	before := heapBytes()
 	started := time.Now()
@@ -110,10 +107,44 @@ func BenchmarkSearch(b *testing.B) {
 	b.ReportMetric(float64(n)/loaded.Seconds(), "chunks-loaded/s")
 }
 
+// benchChunks is how many chunks benchmarks work on.
+func benchChunks() int {
+	if n, err := strconv.Atoi(os.Getenv("RAGAGENT_BENCH_CHUNKS")); err == nil {
+		return n
+	}
+	return 100_000
+}
+
 func heapBytes() int64 {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// BenchmarkRestore saves and restores 100,000 chunks, and prints how long both
+// take beside loading the texts.
+func BenchmarkRestore(b *testing.B) {
+	x := newIndex(b)
+	started := time.Now()
+	if err := x.Load(b.Context(), "kb", chunksOf(newProse(1), benchChunks())); err != nil {
+		b.Fatal(err)
+	}
+	loaded := time.Since(started)
+	started = time.Now()
+	saved := save(b, x, "kb")
+	b.ReportMetric(time.Since(started).Seconds()*1e3, "save-ms")
+	best := loaded
+	for b.Loop() {
+		started := time.Now()
+		if err := x.Restore(b.Context(), "kb", saved); err != nil {
+			b.Fatal(err)
+		}
+		best = min(best, time.Since(started))
+	}
+	b.ReportMetric(loaded.Seconds()*1e3, "load-ms")
+	b.ReportMetric(best.Seconds()*1e3, "best-restore-ms")
+	b.ReportMetric(loaded.Seconds()/best.Seconds(), "times-faster-than-loading")
+	b.ReportMetric(float64(len(saved))/float64(benchChunks()), "file-bytes/chunk")
 }

@@ -11,6 +11,7 @@ import (
 type segmentBuilder struct {
 	analyzer *analysis.Analyzer
 	s        segment
+	ids      namesBuilder
 
 	stems     *fieldBuilder
 	surface   *fieldBuilder
@@ -34,9 +35,9 @@ func newSegmentBuilder(a *analysis.Analyzer) *segmentBuilder {
 
 // add adds the next chunk.
 func (b *segmentBuilder) add(c *store.Chunk) {
-	chunk := uint32(len(b.s.ids))
-	b.s.ids = append(b.s.ids, c.ID)
-	b.document(c.DocumentID, chunk)
+	chunk := uint32(b.ids.len())
+	b.ids.add(c.ID)
+	b.document(c, chunk)
 	b.s.length = append(b.s.length, 0)
 	b.s.singleLength = append(b.s.singleLength, 0)
 
@@ -50,13 +51,18 @@ func (b *segmentBuilder) add(c *store.Chunk) {
 		b.tokens = b.analyzer.Append(b.tokens[:0], heading)
 		next = b.index(chunk, next, heading)
 	}
+	if c.Context != "" {
+		b.tokens = b.analyzer.Append(b.tokens[:0], c.Context)
+		next = b.index(chunk, next, c.Context)
+	}
 	b.tokens = b.analyzer.Append(b.tokens[:0], c.Text)
 	b.index(chunk, next, c.Text)
 }
 
-func (b *segmentBuilder) document(id string, chunk uint32) {
-	if n := len(b.s.documents); n == 0 || b.s.documents[n-1].id != id {
-		b.s.documents = append(b.s.documents, document{id: id, first: chunk})
+// document counts the chunk to its document.
+func (b *segmentBuilder) document(c *store.Chunk, chunk uint32) {
+	if n := len(b.s.documents); n == 0 || b.s.documents[n-1].id != c.DocumentID {
+		b.s.documents = append(b.s.documents, document{id: c.DocumentID, revision: c.Revision, first: chunk})
 	}
 	last := len(b.s.documents) - 1
 	b.s.documents[last].count++
@@ -117,14 +123,14 @@ func (b *segmentBuilder) build() *segment {
 		s.singleLength = nil
 	}
 	s.titles = b.titles.build()
-	s.idSlots = newIDSlots(s.ids)
+	s.ids = b.ids.build()
+	s.idSlots = newSlots(&s.ids)
 	s.clip()
 	return &s
 }
 
 // clip gives back what growing left over.
 func (s *segment) clip() {
-	s.ids = slices.Clip(s.ids)
 	s.documents = slices.Clip(s.documents)
 	s.docOf = slices.Clip(s.docOf)
 	s.length = slices.Clip(s.length)

@@ -13,23 +13,21 @@ func (x *Index) Bytes() (n int64) {
 	return n
 }
 
-// idBytes is what an id takes beside its characters: its string header and its
-// share of the table it is found by.
-const idBytes = 16 + 6
+// documentBytes is what a document takes beside the characters of its id: its
+// entry in the segment, and its share of the collection's table of documents.
+const documentBytes = 32 + 56
 
 func (v *view) bytes() int64 {
 	s := v.segment
-	n := 4 * (len(s.idSlots) + len(s.docOf) + len(s.length) + len(s.stemOf) + len(s.singleLength) + len(v.titleDF))
-	for _, id := range s.ids {
-		n += len(id) + idBytes
-	}
+	n := s.ids.bytes() + 8*len(v.dead)
+	n += 4 * (len(s.idSlots) + len(s.docOf) + len(s.length) + len(s.stemOf) + len(s.singleLength) + len(v.titleDF))
 	for i := range s.documents {
-		n += len(s.documents[i].id) + 3*idBytes // also in the collection's table of documents
+		n += len(s.documents[i].id) + documentBytes
 	}
 	t := &s.titles
 	n += 8*len(t.hash) + 4*(len(t.length)+len(t.of)+len(t.chunkEnds)+len(t.chunks)+len(t.termEnds)+len(t.terms)+len(t.stemOf))
 	for _, f := range []*field{&s.stems, &s.surface, &s.singles, &t.stems, &t.words} {
-		n += len(f.blob) + len(f.data) + len(f.positions) + 4*(len(f.dictionary.ends)+len(f.slots)+len(f.df)+len(f.ends)+len(f.posEnds))
+		n += f.bytes() + len(f.data) + len(f.positions) + 4*(len(f.df)+len(f.ends)+len(f.posEnds))
 	}
 	return int64(n)
 }

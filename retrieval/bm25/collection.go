@@ -52,11 +52,34 @@ func (c *collection) load(ctx context.Context, chunks iter.Seq2[store.Chunk, err
 	fresh := newCollection(c.name, c.analyzer)
 	fresh.change(nil, segments)
 	fresh.mergeAll()
+	c.become(fresh)
+	return nil
+}
+
+// become makes the collection hold what another holds, which must not be used
+// after.
+func (c *collection) become(fresh *collection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.documents, c.titleUse, c.titleDF = fresh.documents, fresh.titleUse, fresh.titleDF
 	c.snapshot.Store(fresh.snapshot.Load())
-	return nil
+}
+
+// adopt makes an empty collection hold segments less their dead chunks. It
+// returns false if a document is in two of them.
+func (c *collection) adopt(views []*view) bool {
+	e := c.edit()
+	n := 0
+	for _, v := range views {
+		e.add(v.segment, v.dead)
+		for i := range v.documents {
+			if v.alive(v.documents[i].first) {
+				n++
+			}
+		}
+	}
+	e.commit()
+	return len(c.documents) == n
 }
 
 // replace puts new chunks in the place of a document's.
@@ -80,8 +103,12 @@ func (c *collection) documentChunks(id string) []string {
 	if !ok {
 		return nil
 	}
-	d := p.segment.documents[p.index]
-	return slices.Clone(p.segment.ids[d.first : d.first+d.count])
+	d := &p.segment.documents[p.index]
+	ids := make([]string, 0, d.count)
+	for chunk := d.first; chunk < d.first+d.count; chunk++ {
+		ids = append(ids, p.segment.ids.at(int(chunk)))
+	}
+	return ids
 }
 
 // change removes documents and adds segments, and makes that visible at once.
@@ -94,10 +121,7 @@ func (c *collection) change(remove []string, add []*segment) {
 		}
 	}
 	for _, s := range add {
-		e.add(s)
-		for i, d := range s.documents {
-			c.documents[d.id] = place{s, uint32(i)}
-		}
+		e.add(s, nil)
 	}
 	e.commit()
 }
@@ -133,7 +157,7 @@ func (e *edit) remove(p place) {
 	d := v.documents[p.index]
 	for chunk := d.first; chunk < d.first+d.count; chunk++ {
 		v.dead.set(chunk)
-		e.countTitle(v.segment, chunk, false)
+		e.titleGoes(v.segment, chunk)
 	}
 	v.live = v.live.minus(v.sizesOf(d.first, d.first+d.count))
 	if v.live.chunks == 0 {
@@ -141,52 +165,65 @@ func (e *edit) remove(p place) {
 	}
 }
 
-// add appends a segment whose chunks are all alive.
-func (e *edit) add(s *segment) {
-	v := &view{segment: s, live: s.sizesOf(0, uint32(s.chunks()))}
-	v.titleDF = make([]uint32, s.titles.stems.len())
-	for stem := range v.titleDF {
-		v.titleDF[stem] = e.c.titleDF[s.titles.stems.term(stem)]
-	}
+// add appends a segment, whose chunks are alive but for those of dead. They are
+// in documents that the collection does not have.
+func (e *edit) add(s *segment, dead bitmap) {
+	v := &view{segment: s, dead: dead}
 	e.views = append(e.views, v)
 	e.own[v] = true
-	for chunk := range uint32(s.chunks()) {
-		e.countTitle(s, chunk, true)
+	v.titleDF = make([]uint32, s.titles.stems.len())
+	come := make([]uint32, s.titles.stems.len()) // titles that are new, by stem
+	for i := range s.documents {
+		d := &s.documents[i]
+		if !v.alive(d.first) {
+			continue
+		}
+		e.c.documents[d.id] = place{s, uint32(i)}
+		v.live = v.live.plus(s.sizesOf(d.span()))
+		for chunk := d.first; chunk < d.first+d.count; chunk++ {
+			if title := s.titles.of[chunk]; title != noTitle && e.titleComes(s.titles.hash[title]) {
+				for _, stem := range s.titles.stemsOf(title) {
+					come[stem]++
+				}
+			}
+		}
+	}
+	for stem, n := range come {
+		term := s.titles.stems.term(stem)
+		if n > 0 {
+			e.countTitleStem(term, e.c.titleDF[term]+n)
+		} else {
+			v.titleDF[stem] = e.c.titleDF[term]
+		}
 	}
 }
 
-// countTitle counts the title of a chunk that comes or goes; if it is the
-// first or last of that title, its stems are in one title more or less.
-func (e *edit) countTitle(s *segment, chunk uint32, come bool) {
+// titleComes counts a title once more, and says whether it is the first.
+func (e *edit) titleComes(hash uint64) bool {
+	e.c.titleUse[hash]++
+	return e.c.titleUse[hash] == 1
+}
+
+// titleGoes counts the title of a chunk once less; if it was the last of that
+// title, its stems are in one title less.
+func (e *edit) titleGoes(s *segment, chunk uint32) {
 	title := s.titles.of[chunk]
 	if title == noTitle {
 		return
 	}
 	hash := s.titles.hash[title]
-	if come {
-		e.c.titleUse[hash]++
-		if e.c.titleUse[hash] > 1 {
-			return
-		}
-	} else {
-		e.c.titleUse[hash]--
-		if e.c.titleUse[hash] > 0 {
-			return
-		}
-		delete(e.c.titleUse, hash)
+	if e.c.titleUse[hash]--; e.c.titleUse[hash] > 0 {
+		return
 	}
+	delete(e.c.titleUse, hash)
 	for _, stem := range s.titles.stemsOf(title) {
-		e.countTitleStem(s.titles.stems.term(int(stem)), come)
+		term := s.titles.stems.term(int(stem))
+		e.countTitleStem(term, e.c.titleDF[term]-1)
 	}
 }
 
-func (e *edit) countTitleStem(stem string, come bool) {
-	df := e.c.titleDF[stem]
-	if come {
-		df++
-	} else {
-		df--
-	}
+// countTitleStem says how many titles have a stem now.
+func (e *edit) countTitleStem(stem string, df uint32) {
 	if df == 0 {
 		delete(e.c.titleDF, stem)
 	} else {

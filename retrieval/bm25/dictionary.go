@@ -6,62 +6,26 @@ import "sort"
 // holds no pointers but three, however many terms there are: about 20 bytes a
 // term beside its own.
 type dictionary struct {
-	blob  string
-	ends  []uint32 // end of each term in blob
-	slots []uint32 // open addressing: term number + 1; a power of two of them
+	names
+	slots slots
 }
 
 // newDictionary takes distinct terms in ascending order.
 func newDictionary(terms []string) dictionary {
-	size := 0
+	var b namesBuilder
 	for _, t := range terms {
-		size += len(t)
+		b.add(t)
 	}
-	blob := make([]byte, 0, size)
-	ends := make([]uint32, len(terms))
-	for i, t := range terms {
-		blob = append(blob, t...)
-		ends[i] = uint32(len(blob))
-	}
-	d := dictionary{blob: string(blob), ends: ends}
-	capacity := 4
-	for capacity*2 < len(terms)*3 {
-		capacity *= 2
-	}
-	d.slots = make([]uint32, capacity)
-	for i := range terms {
-		slot := hashTerm(d.term(i)) & uint64(capacity-1)
-		for d.slots[slot] != 0 {
-			slot = (slot + 1) & uint64(capacity-1)
-		}
-		d.slots[slot] = uint32(i + 1)
-	}
-	return d
+	n := b.build()
+	return dictionary{names: n, slots: newSlots(&n)}
 }
 
-func (d *dictionary) len() int { return len(d.ends) }
-
-func (d *dictionary) term(i int) string {
-	start := uint32(0)
-	if i > 0 {
-		start = d.ends[i-1]
-	}
-	return d.blob[start:d.ends[i]]
-}
+func (d *dictionary) term(i int) string { return d.at(i) }
 
 // find returns the number of a term, or -1.
-func (d *dictionary) find(term string) int {
-	if len(d.slots) == 0 {
-		return -1
-	}
-	mask := uint64(len(d.slots) - 1)
-	for slot := hashTerm(term) & mask; d.slots[slot] != 0; slot = (slot + 1) & mask {
-		if i := int(d.slots[slot] - 1); d.term(i) == term {
-			return i
-		}
-	}
-	return -1
-}
+func (d *dictionary) find(term string) int { return d.slots.find(&d.names, term) }
+
+func (d *dictionary) bytes() int { return d.names.bytes() + 4*len(d.slots) }
 
 // withPrefix returns the half-open range of the terms that begin with prefix.
 func (d *dictionary) withPrefix(prefix string) (from, to int) {
@@ -71,6 +35,41 @@ func (d *dictionary) withPrefix(prefix string) (from, to int) {
 		return len(t) < len(prefix) || t[:len(prefix)] != prefix
 	})
 	return from, to
+}
+
+// slots finds names by open addressing: each holds the number of a name + 1, or
+// 0; a power of two of them.
+type slots []uint32
+
+func newSlots(n *names) slots {
+	capacity := 4
+	for capacity*2 < n.len()*3 {
+		capacity *= 2
+	}
+	s := make(slots, capacity)
+	mask := uint64(capacity - 1)
+	for i := range n.len() {
+		slot := hashTerm(n.at(i)) & mask
+		for s[slot] != 0 {
+			slot = (slot + 1) & mask
+		}
+		s[slot] = uint32(i + 1)
+	}
+	return s
+}
+
+// find returns the number of a name, or -1.
+func (s slots) find(n *names, name string) int {
+	if len(s) == 0 {
+		return -1
+	}
+	mask := uint64(len(s) - 1)
+	for slot := hashTerm(name) & mask; s[slot] != 0; slot = (slot + 1) & mask {
+		if i := int(s[slot] - 1); n.at(i) == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // hashTerm is FNV-1a with a final mix, since only low bits are used.

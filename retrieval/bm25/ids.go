@@ -11,9 +11,9 @@ func (x *Index) IDs(collection string) (ids []string, ok bool) {
 	s := c.snapshot.Load()
 	ids = make([]string, 0, s.live.chunks)
 	for _, v := range s.views {
-		for chunk, id := range v.ids {
+		for chunk := range v.chunks() {
 			if v.alive(uint32(chunk)) {
-				ids = append(ids, id)
+				ids = append(ids, v.ids.at(chunk))
 			}
 		}
 	}

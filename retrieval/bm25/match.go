@@ -192,7 +192,7 @@ func (m *match) Hit(ref retrieval.ChunkRef) retrieval.LexicalHit {
 func (m *match) hit(p *part, chunk int) retrieval.LexicalHit {
 	h := retrieval.LexicalHit{
 		Ref:        p.first + retrieval.ChunkRef(chunk),
-		ID:         p.ids[chunk],
+		ID:         p.ids.at(chunk),
 		Collection: m.snaps[p.snap].name,
 		Words:      p.words[chunk] * m.unit,
 		Surface:    p.exact[chunk] * m.surfaceUnit,

@@ -12,11 +12,13 @@ const gone = ^uint32(0)
 // result is the same as building it from the chunks' texts.
 func mergeSegments(views []*view) *segment {
 	var s segment
+	var ids namesBuilder
 	renumbered := make([][]uint32, len(views)) // per view: new number of each chunk
 	for i, v := range views {
-		renumbered[i] = s.takeChunks(v)
+		renumbered[i] = s.takeChunks(v, &ids)
 	}
-	s.idSlots = newIDSlots(s.ids)
+	s.ids = ids.build()
+	s.idSlots = newSlots(&s.ids)
 	var group sync.WaitGroup
 	group.Go(func() {
 		s.singles = mergeFields(fieldsOf(views, func(v *view) *field { return &v.singles }), renumbered, false)
@@ -32,7 +34,7 @@ func mergeSegments(views []*view) *segment {
 }
 
 // takeChunks appends the live chunks of a view and returns their new numbers.
-func (s *segment) takeChunks(v *view) []uint32 {
+func (s *segment) takeChunks(v *view, ids *namesBuilder) []uint32 {
 	renumbered := make([]uint32, v.chunks())
 	for _, d := range v.documents {
 		if !v.alive(d.first) {
@@ -41,10 +43,10 @@ func (s *segment) takeChunks(v *view) []uint32 {
 			}
 			continue
 		}
-		first := uint32(len(s.ids))
+		first := uint32(ids.len())
 		for c := d.first; c < d.first+d.count; c++ {
-			renumbered[c] = uint32(len(s.ids))
-			s.ids = append(s.ids, v.ids[c])
+			renumbered[c] = uint32(ids.len())
+			ids.add(v.ids.at(int(c)))
 			s.docOf = append(s.docOf, uint32(len(s.documents)))
 			s.length = append(s.length, v.length[c])
 			singles := uint32(0)
@@ -53,7 +55,7 @@ func (s *segment) takeChunks(v *view) []uint32 {
 			}
 			s.singleLength = append(s.singleLength, singles)
 		}
-		s.documents = append(s.documents, document{d.id, first, d.count})
+		s.documents = append(s.documents, document{d.id, d.revision, first, d.count})
 	}
 	return renumbered
 }

@@ -32,10 +32,11 @@ func (m *match) pairList(a, b int) termList {
 	l := termList{term: m.stems[a].term + " " + m.stems[b].term, postings: make([][]posting, len(m.parts))}
 	for i := range m.parts {
 		p := &m.parts[i]
-		if len(m.stems[a].postings[i]) == 0 || len(m.stems[b].postings[i]) == 0 {
+		first, second := m.listWithPositions(i, a), m.listWithPositions(i, b)
+		if first == nil || second == nil {
 			continue
 		}
-		l.postings[i] = adjacent(m.listWithPositions(i, a), m.listWithPositions(i, b))
+		l.postings[i] = adjacent(first, second)
 		l.df += p.count(l.postings[i])
 	}
 	l.idf = idf(m.live.chunks, l.df)
@@ -49,13 +50,18 @@ type positioned struct {
 	positions positionReader
 }
 
+// listWithPositions returns nil if the part has no such word.
 func (m *match) listWithPositions(part, stem int) *positioned {
 	p := &m.parts[part]
 	number := p.stems.find(m.stems[stem].term)
-	return &positioned{
-		postings:  m.stems[stem].postings[part],
-		positions: positionReader{data: p.stems.positionList(number)},
+	if number < 0 {
+		return nil
 	}
+	positions := p.stems.positionList(number)
+	if len(positions) == 0 {
+		return nil
+	}
+	return &positioned{postings: m.stems[stem].postings[part], positions: positionReader{data: positions}}
 }
 
 // read returns the positions of the i-th posting; i never goes back.

@@ -4,8 +4,8 @@ package bm25
 // chunks of a document stand side by side, by ordinal. What was deleted since
 // it was built is in the view that a snapshot has of it.
 type segment struct {
-	ids       []string   // of chunks
-	idSlots   []uint32   // open addressing: chunk + 1
+	ids       names // of chunks
+	idSlots   slots
 	documents []document // in order of their chunks
 	docOf     []uint32   // per chunk: index into documents
 	length    []uint32   // per chunk: tokens in title, headings and text
@@ -22,12 +22,16 @@ type segment struct {
 
 // document is the range of chunks [first, first+count).
 type document struct {
-	id    string
-	first uint32
-	count uint32
+	id       string
+	revision int
+	first    uint32
+	count    uint32
 }
 
-func (s *segment) chunks() int { return len(s.ids) }
+// span returns the range of the document's chunks.
+func (d *document) span() (from, to uint32) { return d.first, d.first + d.count }
+
+func (s *segment) chunks() int { return s.ids.len() }
 
 // surfacePostings returns the posting list of an unstemmed word.
 func (s *segment) surfacePostings(word int) []byte {
@@ -38,34 +42,7 @@ func (s *segment) surfacePostings(word int) []byte {
 }
 
 // find returns the chunk of the given id, or -1.
-func (s *segment) find(id string) int {
-	if len(s.idSlots) == 0 {
-		return -1
-	}
-	mask := uint64(len(s.idSlots) - 1)
-	for slot := hashTerm(id) & mask; s.idSlots[slot] != 0; slot = (slot + 1) & mask {
-		if i := s.idSlots[slot] - 1; s.ids[i] == id {
-			return int(i)
-		}
-	}
-	return -1
-}
-
-func newIDSlots(ids []string) []uint32 {
-	capacity := 4
-	for capacity*2 < len(ids)*3 {
-		capacity *= 2
-	}
-	slots := make([]uint32, capacity)
-	for i, id := range ids {
-		slot := hashTerm(id) & uint64(capacity-1)
-		for slots[slot] != 0 {
-			slot = (slot + 1) & uint64(capacity-1)
-		}
-		slots[slot] = uint32(i + 1)
-	}
-	return slots
-}
+func (s *segment) find(id string) int { return s.idSlots.find(&s.ids, id) }
 
 // sizes are the sums over chunks that averages are made of.
 type sizes struct {

@@ -18,7 +18,7 @@ func (c candidate) compare(d candidate) int {
 	if c.score != d.score {
 		return cmp.Compare(d.score, c.score)
 	}
-	return strings.Compare(c.part.ids[c.chunk], d.part.ids[d.chunk])
+	return strings.Compare(c.part.ids.at(c.chunk), d.part.ids.at(d.chunk))
 }
 
 // topK keeps the k best candidates in a binary heap with the worst on top.
