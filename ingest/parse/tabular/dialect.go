@@ -152,7 +152,7 @@ func isHeader(first []string, rows [][]string) bool {
 		switch {
 		case name == "":
 			continue
-		case !nameLike(name) && !(year.MatchString(name) && i > 0 && !allYears(below)):
+		case !nameLike(name) && (i == 0 || !year.MatchString(name) || allYears(below)):
 			return false
 		case below.has[name]:
 			return false

@@ -216,7 +216,7 @@ func (s *scanner) word() (*node, error) {
 
 func numberLike(text string) bool {
 	digits := strings.TrimLeft(text, "+-.")
-	return digits != "" && digits[0] >= '0' && digits[0] <= '9' && strings.Trim(digits, "0123456789+-.eExXabcdefABCDEF") == ""
+	return digits != "" && digits[0] >= '0' && digits[0] <= '9' && strings.Trim(digits, "0123456789+-.xXabcdefABCDEF") == ""
 }
 
 // string reads a string in quotes. A line end within it is an error: where one
