@@ -12,7 +12,8 @@ import (
 // by words and by vector, each ascending: what verify compares with the truth.
 // store.ErrNotFound if the knowledge base is not loaded.
 func (x *Index) Contents(ctx context.Context, kbID string) (words, vectors []string, err error) {
-	defer x.lock(kbID)() // a writer half way has vectors without their words
+	_, unlock := x.lock(kbID) // a writer half way has vectors without their words
+	defer unlock()
 	words, ok := x.lexical.IDs(kbID)
 	if !ok {
 		return nil, nil, fmt.Errorf("index of %s: %w", kbID, store.ErrNotFound)

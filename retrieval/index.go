@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"time"
 
 	"ragagent/store"
 )
@@ -16,6 +17,11 @@ type IndexConfig struct {
 	Lexical LexicalIndex
 	// Vectors finds them by vectors; nil leaves the dense ranking out.
 	Vectors store.VectorIndex
+	// Files keeps the lexical index on the disk for the next start; nil means
+	// that it is built from the texts each time.
+	Files SideFiles
+	// Now is the clock; nil means time.Now.
+	Now func() time.Time
 }
 
 // Index keeps the lexical index and the vectors of every knowledge base in
@@ -25,9 +31,11 @@ type IndexConfig struct {
 type Index struct {
 	lexical LexicalIndex
 	vectors store.VectorIndex
+	files   SideFiles
+	now     func() time.Time
 
-	mu      sync.Mutex
-	writers map[string]*sync.Mutex // one writer per knowledge base
+	mu    sync.Mutex
+	bases map[string]*base // by knowledge base
 }
 
 var _ Indexer = (*Index)(nil)
@@ -37,50 +45,57 @@ func NewIndex(cfg IndexConfig) (*Index, error) {
 	if cfg.Lexical == nil {
 		return nil, errors.New("retrieval: IndexConfig.Lexical is required")
 	}
-	return &Index{lexical: cfg.Lexical, vectors: cfg.Vectors, writers: make(map[string]*sync.Mutex)}, nil
-}
-
-// lock waits for the other writers of a knowledge base.
-func (x *Index) lock(kb string) (unlock func()) {
-	x.mu.Lock()
-	w := x.writers[kb]
-	if w == nil {
-		w = new(sync.Mutex)
-		x.writers[kb] = w
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
-	x.mu.Unlock()
-	w.Lock()
-	return w.Unlock
+	return &Index{lexical: cfg.Lexical, vectors: cfg.Vectors, files: cfg.Files, now: cfg.Now, bases: make(map[string]*base)}, nil
 }
 
-// Load implements Indexer. Until it returns, searches find what was there
-// before; for a moment at its end they may rank by words alone.
-func (x *Index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Seq2[store.Chunk, error]) error {
-	defer x.lock(kb.ID)()
-	var entries []store.VectorEntry
-	collect := func(yield func(store.Chunk, error) bool) {
-		for chunk, err := range chunks {
-			if chunk.Vector != nil {
-				entries = append(entries, store.VectorEntry{ID: chunk.ID, Vector: chunk.Vector})
-			}
-			if !yield(chunk, err) {
-				return
-			}
+// base is what an Index knows of one knowledge base beside what it holds.
+type base struct {
+	writer sync.Mutex // one at a time
+
+	// Guarded by Index.mu:
+	users   int       // who hold or await writer
+	there   bool      // it is loaded
+	chunks  int       // that can be found
+	changed int       // chunks that came or went since the side file was written
+	latest  time.Time // change
+	saved   time.Time // when writing the side file was last tried
+}
+
+// lock waits for the other writers of a knowledge base. What is known of one
+// that is not there any more is forgotten by its last user.
+func (x *Index) lock(kb string) (b *base, unlock func()) {
+	x.mu.Lock()
+	b = x.bases[kb]
+	if b == nil {
+		b = new(base)
+		x.bases[kb] = b
+	}
+	b.users++
+	x.mu.Unlock()
+	b.writer.Lock()
+	return b, func() {
+		b.writer.Unlock()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if b.users--; b.users == 0 && !b.there {
+			delete(x.bases, kb)
 		}
 	}
-	if err := x.lexical.Load(ctx, kb.ID, collect); err != nil {
-		return fmt.Errorf("load the words of %s: %w", kb.ID, err)
+}
+
+// count notes a change of what a knowledge base holds.
+func (x *Index) count(b *base, came, went int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !b.there {
+		b.there, b.saved = true, x.now()
 	}
-	if x.vectors == nil {
-		return nil
-	}
-	if err := x.vectors.DeleteCollection(ctx, kb.ID); err != nil {
-		return fmt.Errorf("load the vectors of %s: %w", kb.ID, err)
-	}
-	if err := x.addVectors(ctx, kb.ID, entries); err != nil {
-		return fmt.Errorf("load the vectors of %s: %w", kb.ID, err)
-	}
-	return nil
+	b.chunks += came - went
+	b.changed += came + went
+	b.latest = x.now()
 }
 
 // Replace implements Indexer.
@@ -96,7 +111,8 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 		}
 		fresh = append(fresh, chunk)
 	}
-	defer x.lock(kb.ID)()
+	b, unlock := x.lock(kb.ID)
+	defer unlock()
 	old := x.lexical.DocumentChunks(kb.ID, documentID)
 	if err := x.addVectors(ctx, kb.ID, entries); err != nil {
 		return fmt.Errorf("index the vectors of %s: %w", documentID, err)
@@ -106,6 +122,7 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 	if err := x.lexical.Replace(ctx, kb.ID, documentID, each(fresh)); err != nil {
 		return fmt.Errorf("index the words of %s: %w", documentID, err)
 	}
+	x.count(b, len(fresh), len(old))
 	if err := x.removeVectors(ctx, kb.ID, old, fresh); err != nil {
 		return fmt.Errorf("remove old vectors of %s: %w", documentID, err)
 	}
@@ -114,8 +131,10 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 
 // Drop implements Indexer.
 func (x *Index) Drop(ctx context.Context, kbID string) error {
-	defer x.lock(kbID)()
+	b, unlock := x.lock(kbID)
+	defer unlock()
 	x.lexical.Drop(kbID)
+	x.forget(b, kbID)
 	if x.vectors == nil {
 		return nil
 	}

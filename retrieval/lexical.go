@@ -37,7 +37,7 @@ type LexicalIndex interface {
 	Restore(ctx context.Context, collection string, data []byte) error
 	// Documents yields the documents of a collection that have chunks, by id,
 	// as of one moment; none if there is no such collection.
-	Documents(collection string) iter.Seq[IndexedDocument]
+	Documents(collection string) iter.Seq[store.IndexedDocument]
 	// DocumentChunks returns the ids of a document's chunks by ordinal.
 	DocumentChunks(collection, documentID string) []string
 	// IDs returns the id of every chunk of a collection, ascending; ok is false
@@ -54,13 +54,6 @@ type LexicalIndex interface {
 // ErrOtherFormat says that a saved collection is of another format, or that its
 // words were cut and stemmed by other rules: it has to be built from the texts.
 var ErrOtherFormat = errors.New("written by another version")
-
-// IndexedDocument says which revision of a document an index holds.
-type IndexedDocument struct {
-	ID       string
-	Revision int // of its chunks
-	Chunks   int // at least 1
-}
 
 // LexicalMatch is what a text matched in one snapshot of the collections. It
 // is used by one goroutine at a time.

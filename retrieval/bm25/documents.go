@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"ragagent/retrieval"
+	"ragagent/store"
 )
 
 // Documents implements retrieval.LexicalIndex.
-func (x *Index) Documents(collection string) iter.Seq[retrieval.IndexedDocument] {
-	return func(yield func(retrieval.IndexedDocument) bool) {
+func (x *Index) Documents(collection string) iter.Seq[store.IndexedDocument] {
+	return func(yield func(store.IndexedDocument) bool) {
 		c := x.collection(collection)
 		if c == nil {
 			return
 		}
 		for _, d := range c.snapshot.Load().documents() {
-			if !yield(retrieval.IndexedDocument{ID: d.id, Revision: d.revision, Chunks: int(d.count)}) {
+			if !yield(store.IndexedDocument{ID: d.id, Revision: d.revision, Chunks: int(d.count)}) {
 				return
 			}
 		}

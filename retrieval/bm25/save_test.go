@@ -26,7 +26,7 @@ func save(t testing.TB, x *Index, collection string) []byte {
 	return b.Bytes()
 }
 
-func documents(x *Index, collection string) []retrieval.IndexedDocument {
+func documents(x *Index, collection string) []store.IndexedDocument {
 	return slices.Collect(x.Documents(collection))
 }
 
@@ -44,7 +44,7 @@ func TestRestoredEqualsSaved(t *testing.T) {
 	if err := y.Restore(t.Context(), "kb", saved); err != nil {
 		t.Fatal(err)
 	}
-	want := []retrieval.IndexedDocument{{ID: "b", Revision: 0, Chunks: 2}, {ID: "c", Revision: 7, Chunks: 1}}
+	want := []store.IndexedDocument{{ID: "b", Revision: 0, Chunks: 2}, {ID: "c", Revision: 7, Chunks: 1}}
 	if diff := cmp.Diff(want, documents(y, "kb")); diff != "" {
 		t.Error(diff)
 	}
