@@ -124,6 +124,8 @@ func cut(kb store.KnowledgeBase, doc store.Document, revision int, text parse.Te
 			PageEnd:         p.PageEnd,
 			Span:            p.Span,
 			Text:            body,
+			Context:         p.Context,
+			Parent:          p.Parent,
 		}
 	}
 	return chunks, nil
@@ -194,8 +196,8 @@ func (t *task) resume(ctx context.Context, doc store.Document, chunks []store.Ch
 	return 0, nil
 }
 
-// embed fills in the vectors of a batch. Title and headings are part of what is
-// embedded, though not of what is quoted.
+// embed fills in the vectors of a batch. Title, headings and context are part of
+// what is embedded, though not of what is quoted.
 func (t *task) embed(ctx context.Context, chunks []store.Chunk) error {
 	texts := make([]string, len(chunks))
 	for i, c := range chunks {
@@ -225,6 +227,10 @@ func indexed(c store.Chunk) string {
 			b.WriteString(h)
 			b.WriteByte(' ')
 		}
+	}
+	if c.Context != "" {
+		b.WriteString(c.Context)
+		b.WriteByte(' ')
 	}
 	b.WriteString(c.Text)
 	return b.String()

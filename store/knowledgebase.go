@@ -29,9 +29,32 @@ const MaxName = 255
 
 // Chunking says how texts are cut. Sizes are tokens as ingest/chunk counts them.
 type Chunking struct {
-	Size    int `json:"size"`    // 0 means the default; else 32..4096
-	Overlap int `json:"overlap"` // tokens repeated where a paragraph had to be cut; 0..Size/2
+	Strategy ChunkingStrategy `json:"strategy,omitempty"` // "" means ChunkingStructure
+	Size     int              `json:"size"`               // 0 means the default; else 32..4096
+	// Overlap is how many tokens are repeated, 0..Size/2: by ChunkingStructure
+	// where a block had to be cut, by the others at every cut.
+	Overlap int            `json:"overlap"`
+	Parent  ParentChunking `json:"parent,omitzero"`
 }
+
+// ParentChunking asks for small chunks that are searched and larger sections
+// that are shown in their place.
+type ParentChunking struct {
+	Size int `json:"size"` // of a section; 0 means none, else Chunking.Size+1..8192
+}
+
+// ChunkingStrategy is what a text is cut by.
+type ChunkingStrategy string
+
+// Strategies of chunking.
+const (
+	// ChunkingStructure goes by sections, pages, blocks and then sentences.
+	ChunkingStructure ChunkingStrategy = "structure"
+	// ChunkingSentence fills chunks with whole sentences and rows.
+	ChunkingSentence ChunkingStrategy = "sentence"
+	// ChunkingFixed fills chunks with words up to the size.
+	ChunkingFixed ChunkingStrategy = "fixed"
+)
 
 // RetrievalSettings are a knowledge base's defaults for questions that do not say.
 type RetrievalSettings struct {

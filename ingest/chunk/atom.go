@@ -1,6 +1,8 @@
 package chunk
 
 import (
+	"slices"
+
 	"ragagent/ingest/parse"
 	"ragagent/store"
 )
@@ -14,51 +16,108 @@ type atom struct {
 	page     int
 	headings []string // path it stands under, itself included if a heading
 	inside   bool     // it goes on within the block of the atom before it
-	header   string   // of a row inside a table: the table's first row
+	table    *table   // of a table and its rows
 }
 
-// atoms returns one atom a block, with its headings.
-func (s *splitter) atoms() []atom {
-	out := make([]atom, 0, len(s.text.Blocks))
-	var path []string
-	var levels []int
-	for _, b := range s.text.Blocks {
-		a := s.atom(b.Kind, b.Span)
-		if a.span.Len() == 0 {
-			continue
-		}
-		a.page = b.Page
-		if b.Kind == parse.Heading {
-			n := len(levels)
-			for n > 0 && levels[n-1] >= b.Level {
-				n--
-			}
-			// A new slice: atoms before share the old one.
-			path = append(append([]string(nil), path[:n]...), headingText(s.text.Body[a.span.Start:a.span.End]))
-			levels = append(levels[:n], b.Level)
-		}
-		a.headings = path
-		out = append(out, a)
-	}
-	return out
-}
-
-// atom makes an atom of a span, without the white space around it.
-func (s *splitter) atom(kind parse.Kind, span store.Span) atom {
-	span = trim(s.text.Body, span)
-	return atom{kind: kind, span: span, weight: weigh(s.text.Body[span.Start:span.End])}
+// newAtom makes an atom of a span, without the white space around it.
+func newAtom(text string, kind parse.Kind, span store.Span) atom {
+	span = trim(text, span)
+	return atom{kind: kind, span: span, weight: weigh(text[span.Start:span.End])}
 }
 
 // inner makes an atom of a part of an atom.
 func (s *splitter) inner(of atom, span store.Span) atom {
-	a := s.atom(of.kind, span)
-	a.page, a.headings = of.page, of.headings
+	a := newAtom(s.text.Body, of.kind, span)
+	a.page, a.headings, a.table = of.page, of.headings, of.table
 	return a
 }
 
-// path returns the headings that all content of a piece stands under, and the
-// header of the table it begins in.
-func (s *splitter) path(atoms []atom) []string {
+// reader makes one atom of each block of a text, in order.
+type reader struct {
+	text   parse.Text
+	at     int // the next block
+	path   []string
+	levels []int
+	before [captionBlocks]atom // the latest atom last
+}
+
+func newReader(text parse.Text) *reader { return &reader{text: text} }
+
+// next returns the next atom; ok is false behind the last.
+func (r *reader) next() (a atom, ok bool) {
+	for r.at < len(r.text.Blocks) {
+		b := r.text.Blocks[r.at]
+		r.at++
+		a := newAtom(r.text.Body, b.Kind, b.Span)
+		if a.span.Len() == 0 {
+			continue
+		}
+		a.page = b.Page
+		switch b.Kind {
+		case parse.Heading:
+			r.enter(b.Level, headingText(r.text.Body[a.span.Start:a.span.End]))
+		case parse.Table:
+			a.table = r.table(a)
+		}
+		a.headings = r.path
+		copy(r.before[:], r.before[1:])
+		r.before[len(r.before)-1] = a
+		return a, true
+	}
+	return atom{}, false
+}
+
+// enter goes to the section below a heading.
+func (r *reader) enter(level int, heading string) {
+	n := len(r.levels)
+	for n > 0 && r.levels[n-1] >= level {
+		n--
+	}
+	// A new slice: atoms before share the old one.
+	r.path = append(slices.Clone(r.path[:n]), heading)
+	r.levels = append(r.levels[:n], level)
+}
+
+// feed gives atoms one after the other, and lets look ahead.
+type feed struct {
+	next  func() (atom, bool)
+	ahead []atom
+}
+
+func (f *feed) pop() (atom, bool) {
+	if len(f.ahead) == 0 {
+		return f.next()
+	}
+	a := f.ahead[0]
+	f.ahead = f.ahead[1:]
+	return a, true
+}
+
+// peek returns the i-th atom that pop has yet to return.
+func (f *feed) peek(i int) (atom, bool) {
+	for len(f.ahead) <= i {
+		a, ok := f.next()
+		if !ok {
+			return a, false
+		}
+		f.ahead = append(f.ahead, a)
+	}
+	return f.ahead[i], true
+}
+
+// each gives the atoms of a slice.
+func each(atoms []atom) func() (atom, bool) {
+	return func() (a atom, ok bool) {
+		if len(atoms) == 0 {
+			return a, false
+		}
+		a, atoms = atoms[0], atoms[1:]
+		return a, true
+	}
+}
+
+// path returns the headings that all content of a piece stands under.
+func path(atoms []atom) []string {
 	path := atoms[0].headings
 	started := false
 	for _, a := range atoms {
@@ -70,11 +129,7 @@ func (s *splitter) path(atoms []atom) []string {
 			path = path[:common(path, a.headings)]
 		}
 	}
-	path = append([]string(nil), path...)
-	if header := atoms[0].header; header != "" {
-		path = append(path, header)
-	}
-	return path
+	return slices.Clip(path) // whoever appends to it makes his own
 }
 
 // common returns how many headings two paths share.

@@ -12,7 +12,7 @@ import (
 	"ragagent/store"
 )
 
-// cutText splits and writes each piece as "pages headings: text".
+// cutText splits and writes each piece as "pages headings (context): text".
 func cutText(t *testing.T, text parse.Text, settings store.Chunking) []string {
 	t.Helper()
 	pieces, err := Split(text, settings)
@@ -24,7 +24,11 @@ func cutText(t *testing.T, text parse.Text, settings store.Chunking) []string {
 	}
 	var out []string
 	for _, p := range pieces {
-		out = append(out, fmt.Sprintf("%d-%d %s: %s", p.PageStart, p.PageEnd, strings.Join(p.Headings, " > "), text.Body[p.Span.Start:p.Span.End]))
+		context := ""
+		if p.Context != "" {
+			context = " (" + p.Context + ")"
+		}
+		out = append(out, fmt.Sprintf("%d-%d %s%s: %s", p.PageStart, p.PageEnd, strings.Join(p.Headings, " > "), context, text.Body[p.Span.Start:p.Span.End]))
 	}
 	return out
 }
@@ -111,7 +115,7 @@ func TestLongTablesAreCutAtRowsAndKeepTheirHeader(t *testing.T) {
 	got := cutText(t, text, store.Chunking{Size: 64})
 	want := []string{
 		"0-0 Figures: Figures\n\n" + strings.Join(rows[:10], "\n"),
-		"0-0 Figures > Name 2022 2021: " + strings.Join(rows[10:], "\n"),
+		"0-0 Figures (Name 2022 2021): " + strings.Join(rows[10:], "\n"),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -131,9 +135,23 @@ func TestAbbreviationsDoNotEndSentences(t *testing.T) {
 }
 
 func TestSettingsOutOfBounds(t *testing.T) {
-	for _, settings := range []store.Chunking{{Size: 31}, {Size: 4097}, {Size: -1}, {Size: 100, Overlap: 51}, {Overlap: -1}} {
-		if err := Check(settings); !errors.Is(err, store.ErrInvalid) {
-			t.Errorf("check %+v: got %v, want %v", settings, err, store.ErrInvalid)
+	for want, settings := range map[string]store.Chunking{
+		"chunking.size: is 31, allowed are 32 to 4096 tokens, or 0 for the default":   {Size: 31},
+		"chunking.size: is 4097, allowed are 32 to 4096 tokens, or 0 for the default": {Size: 4097},
+		"chunking.size: is -1, allowed are 32 to 4096 tokens, or 0 for the default":   {Size: -1},
+		"chunking.overlap: is 51, allowed are 0 to 50, half of chunking.size":         {Size: 100, Overlap: 51},
+		"chunking.overlap: is -1, allowed are 0 to 160, half of chunking.size":        {Overlap: -1},
+		"chunking.overlap: is 65, allowed are 0 to 64, half of chunking.size":         {Overlap: 65, Parent: store.ParentChunking{Size: 512}},
+		`chunking.strategy: is "semantic", allowed are structure, sentence and fixed`: {Strategy: "semantic"},
+		"chunking.parent.size: is 100, allowed are 101 (more than chunking.size) to 8192 tokens, or 0 for no sections": {
+			Size: 100, Parent: store.ParentChunking{Size: 100},
+		},
+		"chunking.parent.size: is 8193, allowed are 129 (more than chunking.size) to 8192 tokens, or 0 for no sections": {
+			Parent: store.ParentChunking{Size: 8193},
+		},
+	} {
+		if err := Check(settings); !errors.Is(err, store.ErrInvalid) || err.Error() != want {
+			t.Errorf("check %+v: got %v, want %s", settings, err, want)
 		}
 		if _, err := Split(parse.Text{}, settings); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("%+v: got %v, want %v", settings, err, store.ErrInvalid)
@@ -156,8 +174,9 @@ func TestTokens(t *testing.T) {
 }
 
 func FuzzSplit(f *testing.F) {
-	f.Add("some text. And more.\n\nA paragraph", 40, 10, uint8(3))
-	f.Fuzz(func(t *testing.T, body string, size, overlap int, kind uint8) {
+	f.Add("some text. And more.\n\nA paragraph", 40, 10, 0, uint8(3))
+	f.Add("some text. And more.\n\nA paragraph", 40, 10, 90, uint8(1))
+	f.Fuzz(func(t *testing.T, body string, size, overlap, parent int, kind uint8) {
 		if !strings.Contains(body, "x") && len(body) > 1<<16 {
 			return
 		}
@@ -173,7 +192,10 @@ func FuzzSplit(f *testing.F) {
 			blocks, texts = append(blocks, b), append(texts, part)
 		}
 		text := build(blocks...)(texts...)
-		settings := store.Chunking{Size: size, Overlap: overlap}
+		strategies := []store.ChunkingStrategy{"", store.ChunkingStructure, store.ChunkingSentence, store.ChunkingFixed}
+		settings := store.Chunking{
+			Strategy: strategies[int(kind)%len(strategies)], Size: size, Overlap: overlap, Parent: store.ParentChunking{Size: parent},
+		}
 		pieces, err := Split(text, settings)
 		if err != nil {
 			if !errors.Is(err, store.ErrInvalid) {
@@ -185,4 +207,112 @@ func FuzzSplit(f *testing.F) {
 			t.Fatal(why)
 		}
 	})
+}
+
+func TestAFurtherPieceOfATableHasItsCaptionAndHeader(t *testing.T) {
+	rows := []string{"Fiscal year ended | August 31", "| 2022 | 2021", "Sales | 5 | 4"}
+	for i := range 20 {
+		rows = append(rows, fmt.Sprintf("Row number %02d | 1 | 2", i))
+	}
+	text := build(heading(1), paragraph, paragraph, paragraph, parse.Block{Kind: parse.Table})(
+		"Results", nine(5), "Statements of Income", "(in millions)", strings.Join(rows, "\n"))
+	got := cutText(t, text, store.Chunking{Size: 96})
+	context := "0-0 Results (Statements of Income (in millions)\n" + rows[0] + "\n" + rows[1] + "): "
+	want := []string{
+		"0-0 Results: Results\n\n" + nine(5) + "\n\nStatements of Income\n\n(in millions)\n\n" + strings.Join(rows[:3], "\n"),
+		context + strings.Join(rows[3:13], "\n"),
+		context + strings.Join(rows[13:], "\n"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRecordsNeedNoHeader(t *testing.T) {
+	var rows []string
+	for i := range 20 {
+		rows = append(rows, fmt.Sprintf("Name: number %02d | Size: %d", i, i))
+	}
+	text := build(parse.Block{Kind: parse.Table})(strings.Join(rows, "\n"))
+	for _, line := range cutText(t, text, store.Chunking{Size: 64})[1:] {
+		if !strings.HasPrefix(line, "0-0 : Name: number") {
+			t.Errorf("got %q, want no context", line)
+		}
+	}
+}
+
+func TestTheSentenceStrategyFillsPiecesWithSentences(t *testing.T) {
+	text := build(heading(1), paragraph, paragraph, heading(1), paragraph)("A", nine(5), nine(1), "B", nine(3))
+	got := cutText(t, text, store.Chunking{Strategy: store.ChunkingSentence, Size: 40, Overlap: 10})
+	want := []string{
+		"0-0 A: A\n\n" + nine(3),
+		"0-0 A: " + nine(3) + "\n\n" + nine(1),
+		"0-0 : " + nine(1) + "\n\nB\n\n" + nine(2),
+		"0-0 B: " + nine(2),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestTheFixedStrategyFillsPiecesWithWords(t *testing.T) {
+	text := build(paragraph)(nine(8))
+	got := cutText(t, text, store.Chunking{Strategy: store.ChunkingFixed, Size: 36, Overlap: 4})
+	words := strings.Fields(nine(8))
+	join := func(from, to int) string { return "0-0 : " + strings.Join(words[from:to], " ") }
+	// The full stop is a token of its own, so nine words are ten tokens.
+	want := []string{join(0, 33), join(29, 62), join(58, 72)}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSmallPiecesKnowTheirSection(t *testing.T) {
+	text := build(heading(1), paragraph, paragraph, heading(1), paragraph)("A", nine(4), nine(4), "B", nine(4))
+	pieces, err := Split(text, store.Chunking{Size: 48, Parent: store.ParentChunking{Size: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range pieces {
+		got = append(got, strings.Join(p.Headings, " > ")+": "+text.Body[p.Span.Start:p.Span.End]+" <- "+text.Body[p.Parent.Start:p.Parent.End])
+	}
+	section := "A\n\n" + nine(4) + "\n\n" + nine(4)
+	want := []string{
+		"A: A\n\n" + nine(4) + " <- " + section,
+		"A: " + nine(4) + " <- " + section,
+		"B: B\n\n" + nine(4) + " <- ", // is its section
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSectionsGoAcrossPagesAndPiecesDoNot(t *testing.T) {
+	text := build(onPage(1), onPage(2), onPage(3))(nine(4), nine(4), nine(4))
+	pieces, err := Split(text, store.Chunking{Size: 48, Parent: store.ParentChunking{Size: 200}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := store.Section{Span: store.Span{Start: 0, End: len(text.Body)}, PageStart: 1, PageEnd: 3}
+	for i, p := range pieces {
+		if p.PageStart != i+1 || p.PageEnd != i+1 || p.Parent != all {
+			t.Errorf("piece %d is on pages %d to %d of %v", i, p.PageStart, p.PageEnd, p.Parent)
+		}
+	}
+}
+
+func TestCaptionAndHeaderStayWithTheFirstRow(t *testing.T) {
+	text := build(paragraph, paragraph, parse.Block{Kind: parse.Table})(
+		nine(9), "Statements of Income", "Year | 2022 | 2021\nSales | 5 | 4\nCosts | 3 | 2\n"+strings.Repeat("Other | 1 | 1\n", 10)+"Profit | 2 | 2")
+	got := cutText(t, text, store.Chunking{Size: 96})
+	want := "0-0 : Statements of Income\n\nYear | 2022 | 2021\nSales | 5 | 4\nCosts"
+	if len(got) != 2 || !strings.HasPrefix(got[1], want) {
+		t.Errorf("got %q, want %q and on", got, want)
+	}
+}
+
+func TestHeadingsAtTheEndOfAPageAreNotLost(t *testing.T) {
+	text := build(onPage(1), parse.Block{Kind: parse.Heading, Level: 1, Page: 1}, onPage(2))(nine(20), "Next", nine(1))
+	cutText(t, text, store.Chunking{Size: 64})
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ragagent/ingest/parse"
@@ -33,42 +34,136 @@ func build(blocks ...parse.Block) func(texts ...string) parse.Text {
 	}
 }
 
-// check reports every promise of Split that pieces break.
+// broken reports every promise of Each that pieces break.
 func broken(text parse.Text, settings store.Chunking, pieces []Piece) string {
-	size := settings.Size
-	if size == 0 {
-		size = DefaultSize
-	}
-	covered, last := 0, -1
+	w := witness{text: text, settings: withDefaults(settings), last: -1}
 	for i, p := range pieces {
-		if p.Span.Start < 0 || p.Span.End > len(text.Body) || p.Span.Len() <= 0 {
-			return fmt.Sprintf("piece %d: span %v", i, p.Span)
+		if why := w.piece(p); why != "" {
+			return fmt.Sprintf("piece %d %v: %s", i, p.Span, why)
 		}
-		part := text.Body[p.Span.Start:p.Span.End]
-		switch {
-		case strings.TrimSpace(part) != part:
-			return fmt.Sprintf("piece %d is not trimmed: %q", i, part)
-		case !utf8.ValidString(part):
-			return fmt.Sprintf("piece %d cuts a rune: %q", i, part)
-		case len(part) > MaxBytes(settings):
-			return fmt.Sprintf("piece %d has %d bytes", i, len(part))
-		case Tokens(part) > size+size/4+settings.Overlap+slack:
-			return fmt.Sprintf("piece %d has %d tokens", i, Tokens(part))
-		case p.Span.Start <= last:
-			return fmt.Sprintf("piece %d starts at %d, not after %d", i, p.Span.Start, last)
-		case p.PageEnd < p.PageStart:
-			return fmt.Sprintf("piece %d has pages %d to %d", i, p.PageStart, p.PageEnd)
-		case p.Span.Start > covered && strings.TrimSpace(text.Body[covered:p.Span.Start]) != "":
-			return fmt.Sprintf("before piece %d, %q is in none", i, text.Body[covered:p.Span.Start])
-		case settings.Overlap == 0 && p.Span.Start < covered:
-			return fmt.Sprintf("piece %d overlaps the one before by %d bytes", i, covered-p.Span.Start)
-		}
-		covered, last = max(covered, p.Span.End), p.Span.Start
 	}
-	if rest := strings.TrimSpace(text.Body[covered:]); rest != "" {
+	if rest := strings.TrimSpace(text.Body[w.covered:]); rest != "" {
 		return fmt.Sprintf("%q is in no piece", rest)
 	}
 	return ""
+}
+
+// witness looks at one piece after the other.
+type witness struct {
+	text     parse.Text
+	settings store.Chunking // with defaults
+	covered  int            // end of the pieces so far
+	last     int            // begin of the latest
+	parent   store.Section  // of the latest
+}
+
+func (w *witness) piece(p Piece) string {
+	body := w.text.Body
+	if p.Span.Start < 0 || p.Span.End > len(body) || p.Span.Len() <= 0 {
+		return "it is no part of the text"
+	}
+	part := body[p.Span.Start:p.Span.End]
+	most := w.settings.Size + w.settings.Overlap
+	if w.structured() {
+		most += w.settings.Size / 4
+	} else {
+		most = w.settings.Size
+	}
+	switch {
+	case strings.TrimSpace(part) != part:
+		return fmt.Sprintf("it is not trimmed: %q", part)
+	case !utf8.ValidString(part):
+		return fmt.Sprintf("it cuts a rune: %q", part)
+	case len(part) > MaxBytes(w.settings):
+		return fmt.Sprintf("it has %d bytes", len(part))
+	case Tokens(part) > most+slack:
+		return fmt.Sprintf("it has %d tokens, more than %d", Tokens(part), most)
+	case p.Span.Start <= w.last:
+		return fmt.Sprintf("it does not start behind %d", w.last)
+	case p.PageEnd < p.PageStart:
+		return fmt.Sprintf("it has pages %d to %d", p.PageStart, p.PageEnd)
+	case p.Span.Start > w.covered && strings.TrimSpace(body[w.covered:p.Span.Start]) != "":
+		return fmt.Sprintf("%q before it is in none", body[w.covered:p.Span.Start])
+	}
+	for _, why := range []string{w.overlap(p), w.end(p), w.section(p)} {
+		if why != "" {
+			return why
+		}
+	}
+	w.covered, w.last, w.parent = max(w.covered, p.Span.End), p.Span.Start, p.Parent
+	return ""
+}
+
+func (w *witness) structured() bool {
+	return w.settings.Strategy == "" || w.settings.Strategy == store.ChunkingStructure
+}
+
+// overlap is repeated only if asked for, and only inside a block where the
+// structure counts.
+func (w *witness) overlap(p Piece) string {
+	again := store.Span{Start: p.Span.Start, End: w.covered}
+	if again.Len() <= 0 {
+		return ""
+	}
+	repeated := w.text.Body[again.Start:again.End]
+	if Tokens(repeated) > w.settings.Overlap+slack {
+		return fmt.Sprintf("it repeats %d tokens: %q", Tokens(repeated), repeated)
+	}
+	if block, ok := w.block(again.Start); w.structured() && (!ok || !block.Span.Holds(again) || !block.Span.Holds(store.Span{Start: p.Span.Start, End: again.End + 1})) {
+		return fmt.Sprintf("it repeats %q, which is not inside one block", repeated)
+	}
+	return ""
+}
+
+// end says what is wrong with where a piece ends: the strategies that know
+// sentences and rows cut only those that are longer than the size.
+func (w *witness) end(p Piece) string {
+	block, ok := w.block(p.Span.End - 1)
+	if !ok || w.settings.Strategy == store.ChunkingFixed || trim(w.text.Body, block.Span).End == p.Span.End {
+		return ""
+	}
+	why := fmt.Sprintf("it ends inside of a unit: %q", w.text.Body[block.Span.Start:block.Span.End])
+	each := eachSentence
+	if block.Kind == parse.Table || block.Kind == parse.List || block.Kind == parse.Code {
+		each = eachLine
+	}
+	each(w.text.Body, block.Span, func(unit store.Span) {
+		long := weigh(w.text.Body[unit.Start:unit.End]) > w.settings.Size*one
+		if trim(w.text.Body, unit).End == p.Span.End || long && unit.Holds(store.Span{Start: p.Span.End - 1, End: p.Span.End}) {
+			why = ""
+		}
+	})
+	return why
+}
+
+// section says what is wrong with a piece's parent.
+func (w *witness) section(p Piece) string {
+	size := w.settings.Parent.Size
+	switch {
+	case p.Parent == (store.Section{}):
+		return ""
+	case size == 0:
+		return "it has a parent that nobody asked for"
+	case !p.Parent.Holds(p.Span) || p.Parent.Span == p.Span || p.Parent.End > len(w.text.Body):
+		return fmt.Sprintf("its parent is %v", p.Parent)
+	case p.Parent.PageStart > p.PageStart || p.Parent.PageEnd < p.PageEnd:
+		return fmt.Sprintf("it is on pages %d to %d, its parent on %d to %d", p.PageStart, p.PageEnd, p.Parent.PageStart, p.Parent.PageEnd)
+	case p.Parent != w.parent && p.Parent.Start < w.parent.End:
+		return fmt.Sprintf("its parent %v overlaps the one before, %v", p.Parent, w.parent)
+	case Tokens(w.text.Body[p.Parent.Start:p.Parent.End]) > size+size/4+slack:
+		return fmt.Sprintf("its parent has %d tokens", Tokens(w.text.Body[p.Parent.Start:p.Parent.End]))
+	}
+	return ""
+}
+
+// block returns the one that holds a byte.
+func (w *witness) block(at int) (parse.Block, bool) {
+	for _, b := range w.text.Blocks {
+		if b.Span.Start <= at && at < b.Span.End {
+			return b, true
+		}
+	}
+	return parse.Block{}, false
 }
 
 // slack is what white space between the parts of a piece may add to the sum of
@@ -78,8 +173,7 @@ const slack = 8
 func TestSplitKeepsItsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := randomText(t)
-		settings := store.Chunking{Size: rapid.IntRange(MinSize, 400).Draw(t, "size")}
-		settings.Overlap = rapid.SampledFrom([]int{0, 0, settings.Size / 8, settings.Size / 2}).Draw(t, "overlap")
+		settings := randomSettings(t)
 		pieces, err := Split(text, settings)
 		if err != nil {
 			t.Fatal(err)
@@ -87,7 +181,20 @@ func TestSplitKeepsItsPromises(t *testing.T) {
 		if why := broken(text, settings, pieces); why != "" {
 			t.Fatal(why)
 		}
+		again, _ := Split(text, settings)
+		if diff := cmp.Diff(pieces, again); diff != "" {
+			t.Fatalf("cut once more, it comes out differently:\n%s", diff)
+		}
 	})
+}
+
+func randomSettings(t *rapid.T) store.Chunking {
+	var c store.Chunking
+	c.Strategy = rapid.SampledFrom([]store.ChunkingStrategy{"", "", store.ChunkingSentence, store.ChunkingFixed}).Draw(t, "strategy")
+	c.Size = rapid.IntRange(MinSize, 400).Draw(t, "size")
+	c.Overlap = rapid.SampledFrom([]int{0, 0, c.Size / 8, c.Size / 2}).Draw(t, "overlap")
+	c.Parent.Size = rapid.SampledFrom([]int{0, 0, c.Size + 1, 2 * c.Size, 5 * c.Size}).Draw(t, "parent")
+	return c
 }
 
 func randomText(t *rapid.T) parse.Text {

@@ -1,11 +1,6 @@
 package chunk
 
-import (
-	"strings"
-
-	"ragagent/ingest/parse"
-	"ragagent/store"
-)
+import "ragagent/ingest/parse"
 
 // pack makes pieces of a run. If it does not fit one piece, it is cut into
 // pieces of about equal size, between blocks where possible.
@@ -23,7 +18,7 @@ func (s *splitter) pack(run []atom) {
 	for _, a := range run {
 		p.add(a)
 	}
-	p.flush(false)
+	p.end(len(p.cur))
 }
 
 // packer fills pieces one after the other.
@@ -49,14 +44,14 @@ func (p *packer) add(a atom) {
 	case p.fits(a):
 		p.take(a)
 	case a.weight > p.most() || cuttable(a.kind) && 2*p.weight < p.target && a.weight > p.size/2:
-		p.cut(a, func(part atom) {
+		p.units(a, func(part atom) {
 			if !p.fits(part) {
 				p.next(part, part.inside)
 			}
 			p.take(part)
 		})
 	default:
-		p.next(a, false)
+		p.next(a, a.inside) // a section may have been cut from inside a block
 		p.take(a)
 	}
 }
@@ -64,7 +59,7 @@ func (p *packer) add(a atom) {
 // next ends the piece being filled to make room for a. Headings that there is
 // no room for beside a become a piece of their own.
 func (p *packer) next(a atom, cut bool) {
-	p.flush(cut)
+	p.flush(a, cut)
 	if p.weight > 0 && p.weight+a.weight > p.most() || len(p.cur) > 0 && a.span.End-p.cur[0].span.Start > p.maxBytes {
 		p.end(len(p.cur))
 	}
@@ -91,12 +86,12 @@ func (p *packer) take(a atom) {
 	p.weight += a.weight
 }
 
-// flush ends the piece being filled. Headings at its end go to the next piece.
-// cut says that the next atom goes on with the block this piece ends in; the
-// overlap is then repeated.
-func (p *packer) flush(cut bool) {
+// flush ends the piece being filled before next. Headings at its end go to the
+// next piece, and so does the caption of a table. cut says that next goes on
+// with the block this piece ends in; the overlap is then repeated.
+func (p *packer) flush(next atom, cut bool) {
 	n := len(p.cur)
-	for n > 0 && p.cur[n-1].kind == parse.Heading && !cut {
+	for n > 0 && p.cur[n-1].leads(next) && !cut {
 		n--
 	}
 	if n == 0 {
@@ -113,6 +108,9 @@ func (p *packer) flush(cut bool) {
 
 // end makes a piece of the first n atoms and keeps the others.
 func (p *packer) end(n int) {
+	if n == 0 {
+		return
+	}
 	done, kept := p.cur[:n], p.cur[n:]
 	p.emit(done)
 	for _, a := range done[min(n, p.again):] {
@@ -147,65 +145,4 @@ func onlyHeadings(atoms []atom) bool {
 // own.
 func cuttable(k parse.Kind) bool {
 	return k == parse.Paragraph || k == parse.Quote || k == parse.List
-}
-
-// cut takes an atom apart: paragraphs into sentences, others into lines, and
-// what is still too large into sentences or at blanks. It hands over one part
-// at a time: there may be millions.
-func (p *packer) cut(a atom, do func(atom)) {
-	first, _, _ := strings.Cut(p.text.Body[a.span.Start:a.span.End], "\n")
-	header := headingText(first)
-	inside := false
-	give := func(part atom) {
-		if part.inside = inside; inside && a.kind == parse.Table {
-			part.header = header
-		}
-		inside = true
-		do(part)
-	}
-	switch a.kind {
-	case parse.Table, parse.Code, parse.List:
-		eachLine(p.text.Body, a.span, func(line store.Span) {
-			if part := p.inner(a, line); part.weight <= p.size {
-				p.give(part, give)
-			} else {
-				p.sentences(part, give)
-			}
-		})
-	default:
-		p.sentences(a, give)
-	}
-}
-
-// sentences hands over the sentences of an atom.
-func (p *packer) sentences(a atom, give func(atom)) {
-	eachSentence(p.text.Body, a.span, func(span store.Span) {
-		part := p.inner(a, span)
-		for part.weight > p.size {
-			// About equal parts: a rest of two words helps nobody.
-			n := ceil(part.weight, p.size)
-			at := part.span.Start + prefix(p.text.Body[part.span.Start:part.span.End], part.weight/n)
-			p.give(p.inner(a, store.Span{Start: part.span.Start, End: at}), give)
-			part.weight -= part.weight / n
-			part = p.rest(a, part, at)
-		}
-		p.give(part, give)
-	})
-}
-
-// rest returns what of a part stands behind at. Only what may be the last rest
-// is weighed anew; before, the weight that is left is known well enough.
-func (p *packer) rest(of, part atom, at int) atom {
-	span := store.Span{Start: at, End: part.span.End}
-	if part.weight <= p.most() {
-		return p.inner(of, span)
-	}
-	part.span = trim(p.text.Body, span)
-	return part
-}
-
-func (p *packer) give(part atom, give func(atom)) {
-	if part.span.Len() > 0 {
-		give(part)
-	}
 }

@@ -9,34 +9,38 @@ import (
 	"ragagent/store"
 )
 
+// longestRun bounds what is looked at together, in sizes: a text without
+// sections and pages is one run otherwise, however long it is.
+const longestRun = 64
+
 // runs groups atoms that may share a piece: a run ends before a section of
-// substance and at the end of a page.
-func (s *splitter) runs(atoms []atom) [][]atom {
-	var out [][]atom
+// substance and at the end of a page. do must not keep the slice.
+func (s *splitter) runs(f *feed, do func([]atom)) {
 	var cur []atom
 	weight := 0
 	content := false // cur holds more than headings
 	end := func() {
 		if len(cur) > 0 {
-			out = append(out, cur)
-			cur, weight, content = nil, 0, false
+			do(cur)
+			cur, weight, content = cur[:0], 0, false
 		}
 	}
-	for i := 0; i < len(atoms); i++ {
-		a := atoms[i]
+	for a, ok := f.pop(); ok; a, ok = f.pop() {
 		switch {
 		case !content:
-		case a.page != cur[len(cur)-1].page:
-			rest, ok := s.runsOn(cur[len(cur)-1], a)
-			if ok {
+		case a.page != cur[len(cur)-1].page && !s.acrossPages:
+			rest, runs := s.runsOn(cur[len(cur)-1], a)
+			if runs {
 				cur = append(cur, rest[0])
 			}
 			end()
-			if ok && len(rest) == 1 {
+			if runs && len(rest) == 1 {
 				continue
 			}
 			a = rest[len(rest)-1]
-		case a.kind == parse.Heading && s.parts(cur, weight, atoms[i:]):
+		case a.kind == parse.Heading && s.parts(cur, weight, a, f):
+			end()
+		case weight >= longestRun*s.size && cur[len(cur)-1].kind != parse.Heading:
 			end()
 		}
 		cur = append(cur, a)
@@ -44,28 +48,28 @@ func (s *splitter) runs(atoms []atom) [][]atom {
 		content = content || a.kind != parse.Heading
 	}
 	end()
-	return out
 }
 
-// parts says that a run of some weight ends before the heading that next
-// begins with. A run that is small takes the next section in, unless that
+// parts says that a run of some weight ends before a heading, which the atoms
+// of f follow. A run that is small takes the next section in, unless that
 // begins another top section; a section that is small joins the run before.
-func (s *splitter) parts(run []atom, weight int, next []atom) bool {
+func (s *splitter) parts(run []atom, weight int, heading atom, f *feed) bool {
 	substance := s.size / 4
 	if weight < substance {
-		anotherTop := common(run[0].headings, next[0].headings) == 0 && len(run[0].headings) > 0
+		anotherTop := common(run[0].headings, heading.headings) == 0 && len(run[0].headings) > 0
 		return anotherTop && 3*weight >= substance
 	}
-	section := sectionWeight(next)
-	sibling := common(run[len(run)-1].headings, next[0].headings) > 0
+	section := s.sectionWeight(heading, f)
+	sibling := common(run[len(run)-1].headings, heading.headings) > 0
 	return !sibling || 2*section >= substance || weight+section > s.size
 }
 
-// sectionWeight adds up from a heading to the next.
-func sectionWeight(atoms []atom) int {
-	n := atoms[0].weight
-	for _, a := range atoms[1:] {
-		if a.kind == parse.Heading {
+// sectionWeight adds up from a heading to the next, until it passes the size.
+func (s *splitter) sectionWeight(heading atom, f *feed) int {
+	n := heading.weight
+	for i := 0; n <= s.size; i++ {
+		a, ok := f.peek(i)
+		if !ok || a.kind == parse.Heading {
 			break
 		}
 		n += a.weight

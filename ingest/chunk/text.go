@@ -73,6 +73,25 @@ func eachLine(text string, span store.Span, do func(store.Span)) {
 	}
 }
 
+// eachWord calls do with the span of every word, with the marks and blanks at
+// its end. CJK characters are words of their own.
+func eachWord(text string, span store.Span, do func(store.Span)) {
+	start, ends := span.Start, false
+	for at := span.Start; at < span.End; {
+		r, n := utf8.DecodeRuneInString(text[at:span.End])
+		c := classOf(r)
+		if at > start && c != blank && (ends || c == cjk) {
+			do(store.Span{Start: start, End: at})
+			start = at
+		}
+		ends = c == blank || c == cjk
+		at += n
+	}
+	if start < span.End {
+		do(store.Span{Start: start, End: span.End})
+	}
+}
+
 // abbreviated says that a sentence so far ends with an abbreviation, an
 // initial or the number of a list item.
 func abbreviated(sentence string) bool {

@@ -146,7 +146,7 @@ func (r *Reranker) passage(q *question, hit *retrieval.Hit) passage {
 	}
 	held := hit.Terms
 	if held == nil { // not from Pipeline
-		held = r.analyzer.Terms(hit.Title + "\n" + strings.Join(hit.Headings, "\n") + "\n" + hit.Text)
+		held = r.analyzer.Terms(hit.Title + "\n" + strings.Join(hit.Headings, "\n") + "\n" + hit.Context + "\n" + hit.Text)
 	}
 	for _, term := range held {
 		if n, ok := q.terms[term]; ok {
