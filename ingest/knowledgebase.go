@@ -103,8 +103,6 @@ func (s *Service) DeleteKnowledgeBase(ctx context.Context, idOrName string) erro
 
 // forgetAll removes a knowledge base's records and the blobs that nothing else has.
 func (s *Service) forgetAll(ctx context.Context, kb store.KnowledgeBase) error {
-	s.blobs.Lock()
-	defer s.blobs.Unlock()
 	hashes, err := s.blobsOf(ctx, kb.ID)
 	if err != nil {
 		return err

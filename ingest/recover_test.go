@@ -13,12 +13,16 @@ import (
 	"ragagent/store"
 )
 
-// keep puts content among the blobs that no document refers to.
-func (h *house) keep(t *testing.T, content string) string {
+// keep puts content among the blobs that no document refers to, as an upload
+// does that is killed before it is recorded (under way), or somebody else.
+func (h *house) keep(t *testing.T, content string, underWay bool) string {
 	t.Helper()
 	staged, err := h.blobs.Stage(t.Context(), strings.NewReader(content), 1<<20)
 	if err == nil {
 		err = staged.Commit()
+	}
+	if err == nil && !underWay {
+		err = staged.Discard()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -40,26 +44,32 @@ func (h *house) listed(t *testing.T) []string {
 
 func (h *house) has(t *testing.T, hash string) bool { return slices.Contains(h.listed(t), hash) }
 
-func TestRecoverRemovesOneOrphanAfterAKill(t *testing.T) {
-	h := build(t, t.TempDir(), nil)
+// TestRecoverRemovesUnfinishedUploads: however many there were at once, and
+// nothing else.
+func TestRecoverRemovesUnfinishedUploads(t *testing.T) {
+	dir := t.TempDir()
+	h := build(t, dir, nil)
 	h.start(t)
-	h.end(t, h.submit(t, "a.txt", "A text.").Job.ID)
-	orphan := h.keep(t, "stored, and then the process was killed")
-	for _, killed := range []bool{false, true} {
-		if err := h.Recover(t.Context(), killed); err != nil {
+	kept := h.submit(t, "a.txt", "A text.")
+	h.end(t, kept.Job.ID)
+	foreign := h.keep(t, "nobody knows whose", false)
+	for _, content := range []string{"killed", "killed too", "A text."} { // the last is recorded
+		h.keep(t, content, true)
+	}
+	h.close(t)
+	h = build(t, dir, nil)
+	for range 2 { // once more does nothing
+		if err := h.Recover(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if h.has(t, orphan) == killed {
-			t.Errorf("killed %t: the orphan is there: %t", killed, !killed)
+		want := []string{kept.Document.SHA256, foreign}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, h.listed(t)); diff != "" {
+			t.Errorf("blobs (-want +got):\n%s", diff)
 		}
 	}
-	h.verify(t)
-	first, second := h.keep(t, "one"), h.keep(t, "two")
-	if err := h.Recover(t.Context(), true); err != nil {
-		t.Fatal(err)
-	}
-	if !h.has(t, first) || !h.has(t, second) {
-		t.Error("blobs that no kill can have left were removed")
+	if left, err := h.blobs.Unsettled(t.Context()); err != nil || len(left) > 0 {
+		t.Errorf("still under way: %v, %v", left, err)
 	}
 }
 
@@ -74,7 +84,7 @@ func TestRecoverFinishesDeletions(t *testing.T) {
 	if _, err := h.records.DeleteDocument(t.Context(), "", gone.Document.ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Recover(t.Context(), false); err != nil {
+	if err := h.Recover(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	// The text of this parser is the original: one blob for each document.

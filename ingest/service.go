@@ -43,12 +43,7 @@ type Service struct {
 	cfg   Config
 	watch *board
 
-	// blobs is held while a blob is committed and referred to, and while a
-	// reference is dropped and the blob with it: a delete can never take the
-	// bytes of an upload that has just been accepted.
-	blobs sync.Mutex
-	holds int                 // of HoldBlobs
-	held  map[string]struct{} // blobs to be dropped when there is no hold
+	blobs blobGuard
 	// order keeps the changes of one document in the search indexes in the
 	// order of the truth.
 	order keyed
@@ -104,7 +99,8 @@ func New(cfg Config) (*Service, error) {
 	return &Service{
 		cfg:     cfg,
 		watch:   newBoard(),
-		order:   keyed{locks: map[string]*keyLock{}},
+		blobs:   blobGuard{names: newKeyed()},
+		order:   newKeyed(),
 		wake:    make(chan struct{}, 1),
 		running: map[*running]struct{}{},
 
@@ -191,6 +187,8 @@ type keyLock struct {
 	sync.Mutex
 	users int
 }
+
+func newKeyed() keyed { return keyed{locks: map[string]*keyLock{}} }
 
 func (k *keyed) lock(key string) (unlock func()) {
 	k.mu.Lock()

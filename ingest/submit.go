@@ -65,8 +65,7 @@ func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submi
 		CreatedAt:       now,
 		UpdatedAt:       now,
 	}
-	s.blobs.Lock()
-	defer s.blobs.Unlock()
+	defer s.blobs.lock(doc.SHA256)()
 	if err := staged.Commit(); err != nil {
 		return Submitted{}, fmt.Errorf("store %q: %w", name, err)
 	}
@@ -118,8 +117,6 @@ func (s *Service) DeleteDocument(ctx context.Context, idOrName, id string) error
 
 // forget removes a document's records, and its blobs if nothing else has them.
 func (s *Service) forget(ctx context.Context, kb, id string) (store.Document, error) {
-	s.blobs.Lock()
-	defer s.blobs.Unlock()
 	var doc store.Document
 	err := s.deleting(func() (err error) {
 		doc, err = s.cfg.Records.DeleteDocument(ctx, kb, id)
@@ -135,50 +132,41 @@ func (s *Service) forget(ctx context.Context, kb, id string) (store.Document, er
 	return doc, nil
 }
 
-// dropBlob deletes a blob that nothing refers to. The caller holds s.blobs. A
-// failure leaves an orphan, which the next start removes, and no harm.
-func (s *Service) dropBlob(ctx context.Context, hash string) {
-	if hash == "" {
-		return
-	}
-	if s.holds > 0 {
-		if s.held == nil {
-			s.held = map[string]struct{}{}
-		}
-		s.held[hash] = struct{}{}
-		return
-	}
-	used, err := s.cfg.Records.BlobInUse(ctx, hash)
-	if err == nil && !used {
-		err = s.cfg.Blobs.Delete(ctx, hash)
-	}
-	if err != nil {
-		s.cfg.Log.Error("blob not removed", "sha256", hash, "error", err)
-	}
-}
-
-// keepText stores a document's normalised text and records what parsing found.
-func (s *Service) keepText(ctx context.Context, doc store.Document, body string) (store.Document, error) {
+// withText stores a document's normalised text and then calls record, which
+// refers to it; the text that was there before is dropped.
+func (s *Service) withText(ctx context.Context, doc *store.Document, body string, record func() error) error {
 	staged, err := s.cfg.Blobs.Stage(ctx, strings.NewReader(body), int64(len(body)))
 	if err != nil {
-		return doc, fmt.Errorf("store the text: %w", err)
+		return fmt.Errorf("store the text: %w", err)
 	}
 	defer func() { _ = staged.Discard() }()
 	old := doc.TextSHA256
 	doc.TextSHA256, doc.TextBytes = staged.SHA256(), staged.Size()
-	s.blobs.Lock()
-	defer s.blobs.Unlock()
-	if err := staged.Commit(); err != nil {
-		return doc, fmt.Errorf("store the text: %w", err)
+	if err := s.referTo(ctx, staged, doc.SHA256, record); err != nil {
+		doc.TextSHA256 = old
+		return err
 	}
-	if err := s.cfg.Records.SetParsed(ctx, doc); err != nil {
-		s.discardBlob(context.WithoutCancel(ctx), doc.TextSHA256)
-		return doc, fmt.Errorf("record the text: %w", err)
-	}
-	if old != "" && old != doc.TextSHA256 {
+	if old != doc.TextSHA256 {
 		s.dropBlob(context.WithoutCancel(ctx), old)
 	}
-	return doc, nil
+	return nil
+}
+
+// referTo commits a text and calls record under the lock of its hash. A text
+// that is its original, byte for byte, is there already.
+func (s *Service) referTo(ctx context.Context, staged store.Staged, original string, record func() error) error {
+	if staged.SHA256() == original {
+		return record()
+	}
+	defer s.blobs.lock(staged.SHA256())()
+	if err := staged.Commit(); err != nil {
+		return fmt.Errorf("store the text: %w", err)
+	}
+	err := record()
+	if err != nil {
+		s.discardBlob(context.WithoutCancel(ctx), staged.SHA256())
+	}
+	return err
 }
 
 // cleanName takes the last element of whatever path a client sent: a name is

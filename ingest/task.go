@@ -49,7 +49,7 @@ func (t *task) run(ctx context.Context) error {
 		if err := t.fits(chunks); err != nil {
 			return err
 		}
-		if err := t.embedAndPublish(ctx, kb, doc, chunks); err != nil {
+		if err := t.embedAndPublish(ctx, kb, doc, text.Body, chunks); err != nil {
 			return err
 		}
 	} else if err := t.index(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID)); err != nil {
@@ -58,7 +58,7 @@ func (t *task) run(ctx context.Context) error {
 	return t.cfg.Records.Finish(ctx, t.job.ID)
 }
 
-// parse reads the original and keeps its normalised text.
+// parse reads the original and records in doc what it found.
 func (t *task) parse(ctx context.Context, doc *store.Document) (parse.Text, error) {
 	t.report(store.Progress{Stage: store.StageParse})
 	original, err := t.cfg.Blobs.Open(ctx, doc.SHA256)
@@ -80,8 +80,7 @@ func (t *task) parse(ctx context.Context, doc *store.Document) (parse.Text, erro
 		doc.Title = titleOf(text.Title, doc.Name)
 	}
 	doc.Metadata = merged(text.Properties, doc.Metadata)
-	*doc, err = t.keepText(ctx, *doc, text.Body)
-	return text, err
+	return text, nil
 }
 
 // merged lets what the uploader said win over what the file says of itself.
@@ -132,8 +131,10 @@ func cut(kb store.KnowledgeBase, doc store.Document, revision int, text parse.Te
 }
 
 // embedAndPublish embeds the chunks that are not in the journal yet, batch by
-// batch, and makes the revision visible with the last batch.
-func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc store.Document, chunks []store.Chunk) error {
+// batch, and makes the revision visible with the last batch. The text is stored
+// before the first chunk of it; a document of one batch has all of it in one
+// transaction.
+func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc store.Document, text string, chunks []store.Chunk) error {
 	done, err := t.resume(ctx, doc, chunks)
 	if err != nil {
 		return err
@@ -141,6 +142,12 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	resumed := done > 0
 	total := len(chunks)
 	t.report(store.Progress{Stage: store.StageEmbed, Done: done, Total: total})
+	kept := total-done > t.cfg.Batch
+	if kept {
+		if err := t.withText(ctx, &doc, text, func() error { return t.cfg.Records.SetParsed(ctx, doc) }); err != nil {
+			return fmt.Errorf("record the text: %w", err)
+		}
+	}
 	for total-done > t.cfg.Batch {
 		batch := chunks[done : done+t.cfg.Batch]
 		if err := t.embed(ctx, batch); err != nil {
@@ -162,7 +169,13 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	defer t.order.lock(doc.ID)()
 	doc.Revision = t.job.Revision
 	doc.ChunkCount = total
-	if err := t.cfg.Records.Publish(ctx, t.job.ID, doc, last); err != nil {
+	publish := func() error { return t.cfg.Records.Publish(ctx, t.job.ID, doc, last) }
+	if kept {
+		err = publish()
+	} else {
+		err = t.withText(ctx, &doc, text, publish)
+	}
+	if err != nil {
 		return fmt.Errorf("publish %d chunks: %w", total, err)
 	}
 	// The revision is visible: the index follows even during a shutdown.

@@ -78,7 +78,7 @@ func (s *Service) attempt(ctx context.Context, job store.Job) {
 	err := task.guarded(run)
 	cancel(err)
 	<-heart
-	s.settle(ctx, job, err, context.Cause(run))
+	s.conclude(ctx, job, err, context.Cause(run))
 }
 
 // track makes an attempt one that can be interrupted, until done is called.
@@ -115,8 +115,8 @@ func (s *Service) follow(ctx context.Context, kbID, documentID string) {
 	}
 }
 
-// settle writes down how an attempt ended.
-func (s *Service) settle(ctx context.Context, job store.Job, err, cause error) {
+// conclude writes down how an attempt ended.
+func (s *Service) conclude(ctx context.Context, job store.Job, err, cause error) {
 	done := context.WithoutCancel(ctx)
 	switch {
 	case err == nil:

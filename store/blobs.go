@@ -33,12 +33,17 @@ type Blob interface {
 // are two steps so that committing a blob and referring to it can happen under
 // one short lock, which keeps a concurrent Delete of the same content out,
 // while a slow upload holds no lock at all.
+//
+// Between Commit and Discard a blob is under way: nothing may refer to it yet.
+// A store may remember such blobs beyond the end of the process, for whoever
+// clears up after a kill.
 type Staged interface {
 	SHA256() string
 	Size() int64
 	// Commit keeps the content: when it returns, the blob and its folder entry
 	// are synced to the disk. Content that is there already is no error.
 	Commit() error
-	// Discard drops it; after Commit it does nothing.
+	// Discard drops it; after Commit it says that the blob is no longer under
+	// way, because it is referred to, or is to be deleted.
 	Discard() error
 }

@@ -56,7 +56,6 @@ type app struct {
 	index     *retrieval.Index
 	data      string         // the data folder
 	spool     string         // folder for uploads that are being read
-	killed    bool           // the process before this one did not end by itself
 	backups   sync.Mutex     // held while a backup is written
 	closers   []func() error // in the order they were opened
 
@@ -85,7 +84,7 @@ func openApp(ctx context.Context, cfg appConfig) (_ *app, err error) {
 	if err := a.wire(cfg); err != nil {
 		return nil, err
 	}
-	return a, a.service.Recover(ctx, a.killed)
+	return a, a.service.Recover(ctx)
 }
 
 // Close ends what runs and closes what is open, last opened first.
@@ -106,12 +105,10 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 	if err != nil {
 		return err
 	}
-	killed := datadir.Abandoned(cfg.data)
 	unlock, err := datadir.Lock(cfg.data, info)
 	if err != nil {
 		return err
 	}
-	a.killed = killed
 	a.onClose(unlock)
 	if err := errors.Join(finished(cfg.data), removeSnapshot(cfg.data)); err != nil {
 		return err

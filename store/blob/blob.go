@@ -35,7 +35,7 @@ var _ store.Blobs = (*Dir)(nil)
 const staging = "tmp"
 
 // New opens the folder. What an earlier process staged and did not commit is
-// removed.
+// removed; what it committed and left under way, Unsettled lists.
 func New(cfg Config) (*Dir, error) {
 	if cfg.Dir == "" {
 		return nil, store.Invalid("dir", "the blobs need a folder")
@@ -57,10 +57,7 @@ func New(cfg Config) (*Dir, error) {
 // prepare makes every folder a blob can come into, so that Commit has one
 // folder to sync and no two of them race to make it.
 func (d *Dir) prepare() error {
-	if err := d.root.RemoveAll(staging); err != nil {
-		return err
-	}
-	if err := d.root.Mkdir(staging, 0o700); err != nil {
+	if err := d.clearStaging(); err != nil {
 		return err
 	}
 	for i := range 256 {

@@ -22,7 +22,7 @@ func keepABC(t *testing.T, d *blob.Dir) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := staged.Commit(); err != nil {
+	if err := errors.Join(staged.Commit(), staged.Discard()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -153,5 +153,35 @@ func TestNewNeedsAFolder(t *testing.T) {
 	}
 	if _, err := blob.New(blob.Config{Dir: file}); err == nil {
 		t.Error("a file was taken for a folder")
+	}
+}
+
+// TestUnsettled: a blob is under way from Commit to Discard, and stays so
+// across a kill, until it is settled.
+func TestUnsettled(t *testing.T) {
+	dir := t.TempDir()
+	d := open(t, dir)
+	keepABC(t, d)
+	for range 2 {
+		staged, err := d.Stage(t.Context(), strings.NewReader("abc"), 3)
+		if err == nil {
+			err = staged.Commit()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := open(t, dir)
+	for _, want := range [][]string{{abc}, nil} {
+		got, err := again.Unsettled(t.Context())
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%v, under way (-want +got):\n%s", err, diff)
+		}
+		if err := again.Settle(t.Context(), abc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, err := range again.Strays(t.Context()) {
+		t.Errorf("stray %s, %v", name, err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path"
@@ -54,6 +55,7 @@ type staged struct {
 	size int64
 
 	committed bool
+	mark      string // while it is under way; else ""
 }
 
 func (s *staged) SHA256() string { return s.hash }
@@ -84,10 +86,15 @@ func (s *staged) commit() error {
 	if err != nil {
 		return err
 	}
+	if err := s.dir.makeMark(mark(s.hash, s.name)); err != nil {
+		return err
+	}
+	s.mark = mark(s.hash, s.name)
 	if err := s.dir.root.Rename(s.name, name); err != nil {
 		return err
 	}
 	if err := s.dir.sync(path.Dir(name)); err != nil {
+		s.mark = "" // it stays, because the blob may stay too
 		return err
 	}
 	err = s.file.Close()
@@ -96,11 +103,18 @@ func (s *staged) commit() error {
 }
 
 // Discard implements store.Staged.
-func (s *staged) Discard() error {
-	if s.file == nil {
-		return nil
+func (s *staged) Discard() (err error) {
+	if s.mark != "" {
+		err = s.dir.root.Remove(s.mark)
+		s.mark = ""
 	}
-	err := errors.Join(s.file.Close(), s.dir.root.Remove(s.name))
+	if s.file == nil {
+		return err
+	}
+	err = errors.Join(err, s.file.Close())
+	if removed := s.dir.root.Remove(s.name); !errors.Is(removed, fs.ErrNotExist) { // it may have been moved
+		err = errors.Join(err, removed)
+	}
 	s.file = nil
 	return err
 }

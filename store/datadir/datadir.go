@@ -120,13 +120,6 @@ func replaceFile(path string, content []byte) error {
 	return os.Rename(next, path)
 }
 
-// Abandoned says that the process which had the folder last did not let go of
-// it, as one that was killed. It is asked before Lock.
-func Abandoned(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, infoName))
-	return err == nil
-}
-
 // IsLock says whether a name in a data folder is that of a file of this package:
 // it holds nothing that could get lost.
 func IsLock(name string) bool {

@@ -55,7 +55,7 @@ func TestWritesTogether(t *testing.T) {
 	if db, err = sqlite.Open(t.Context(), sqlite.Config{Path: path}); err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // it has served its purpose
 	for n := range writers * each {
 		_, err := db.Document(t.Context(), "kb_1", fmt.Sprintf("doc_%04d", n))
 		if (n%3 == 0) != (err == nil) {
@@ -73,7 +73,7 @@ func TestPanicInASharedWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // it has served its purpose
 	if err := db.CreateKnowledgeBase(t.Context(), store.KnowledgeBase{ID: "kb_1", Name: "one"}); err != nil {
 		t.Fatal(err)
 	}

@@ -133,7 +133,7 @@ func (db *DB) DeleteDocument(ctx context.Context, kb, id string) (doc store.Docu
 		// Its rows are named one kind after the other: the cascade does the same
 		// by looking each of them up twice.
 		for _, remove := range []*sql.Stmt{db.stmts.deleteChunks, db.stmts.deleteJobs, db.stmts.deleteDocument} {
-			if _, err := tx.StmtContext(ctx, remove).ExecContext(ctx, key); err != nil {
+			if err := execPrepared(ctx, tx, remove, key); err != nil {
 				return err
 			}
 		}
@@ -146,8 +146,9 @@ func (db *DB) DeleteDocument(ctx context.Context, kb, id string) (doc store.Docu
 }
 
 func (db *DB) keyedDocument(ctx context.Context, tx *sql.Tx, kb, id string) (d store.Document, key int64, err error) {
-	row := tx.StmtContext(ctx, db.stmts.keyedDocument).QueryRowContext(ctx, id, kb)
-	d, err = scanDocument(scanBefore{row, &key})
+	find := tx.StmtContext(ctx, db.stmts.keyedDocument)
+	defer find.Close()
+	d, err = scanDocument(scanBefore{find.QueryRowContext(ctx, id, kb), &key})
 	return d, key, err
 }
 

@@ -76,6 +76,14 @@ func translate(err error) error {
 	return err
 }
 
+// execPrepared runs a statement of the writer's.
+func execPrepared(ctx context.Context, tx *sql.Tx, prepared *sql.Stmt, args ...any) error {
+	stmt := tx.StmtContext(ctx, prepared)
+	defer stmt.Close()
+	_, err := stmt.ExecContext(ctx, args...)
+	return err
+}
+
 // changed is ErrNotFound if an UPDATE or DELETE met no row.
 func changed(res sql.Result, err error) error {
 	if err != nil {
