@@ -79,7 +79,7 @@ func (b *book) read(p *packageFile) error {
 			continue
 		}
 		if title, ok := titles[name]; ok && !hasHeading(data) {
-			b.out.Add(doc.Block{Kind: doc.Heading, Level: title.level, Text: title.text})
+			data = title.into(data)
 		}
 		switch err := b.out.Embedded(htmlName(name), bytes.NewReader(data), int64(len(data))); {
 		case err == nil:

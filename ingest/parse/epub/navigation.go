@@ -1,7 +1,10 @@
 package epub
 
 import (
+	"bytes"
 	"encoding/xml"
+	"fmt"
+	"html"
 	"strings"
 )
 
@@ -9,6 +12,24 @@ import (
 type entryTitle struct {
 	text  string
 	level int // 1..6, of its place in the tree
+}
+
+// into puts the title into a text as its heading. As a block before the text, it
+// would be a heading above those of the texts that follow.
+func (t entryTitle) into(text []byte) []byte {
+	at := bytes.Index(text, []byte("<body"))
+	if at < 0 {
+		at = bytes.Index(text, []byte("<BODY"))
+	}
+	end := -1
+	if at >= 0 {
+		end = bytes.IndexByte(text[at:], '>')
+	}
+	if end < 0 {
+		return text
+	}
+	heading := fmt.Sprintf("<h%d>%s</h%d>", t.level, html.EscapeString(t.text), t.level)
+	return bytes.Join([][]byte{text[:at+end+1], text[at+end+1:]}, []byte(heading))
 }
 
 // navigation returns the titles of texts, by their names. The first that leads
