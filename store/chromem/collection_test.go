@@ -28,7 +28,7 @@ func checkState(t *testing.T, x *Index) {
 		}
 		bytes += segmentBytes(v.rows(), c.dim)
 		for row := range v.n {
-			if marked(v.dead, row) {
+			if v.dead.has(row) {
 				dead++
 			} else {
 				live++

@@ -45,7 +45,7 @@ func (d *draft) remove(id string) {
 func (d *draft) hide(at slot) {
 	v := &d.views[at.segment()]
 	if !d.copied[at.segment()] {
-		own := new([maxRows / 64]uint64)
+		own := new(bitmap)
 		if v.dead != nil {
 			*own = *v.dead
 		}
@@ -140,7 +140,7 @@ func (d *draft) empty(i int) error {
 		d.open = -1 // what is moved must not come back
 	}
 	for row := range d.views[i].n {
-		if v := d.views[i]; !marked(v.dead, row) {
+		if v := d.views[i]; !v.dead.has(row) {
 			d.hide(slotOf(i, row))
 			if err := d.add(v.ids[row], v.vector(row)); err != nil {
 				return err

@@ -17,21 +17,25 @@ type kernels struct {
 	// dot is the dot product of two vectors of the same length that is a
 	// multiple of lanes.
 	dot func(a, b []float32) float32
-	// sift writes a bit for each row whose raised estimate by its bits is at
-	// least least, blockRows rows a mask. The bytes that come ahead bytes later
-	// are fetched meanwhile.
-	sift func(masks []uint32, bits []byte, rows *estimators, q *tables, least float32, ahead int)
+	// add adds to each row's sum what its half bytes choose from table, 16
+	// entries for each: len(bits) = len(sums)·len(table)/32, whole blocks of
+	// rows, an even number of pairs of half bytes. The bytes that come ahead
+	// bytes later are fetched meanwhile.
+	add func(sums []uint16, bits, table []byte, ahead int)
+	// pick writes a bit for each row whose sum reaches the threshold of its
+	// weight, blockRows rows a mask.
+	pick func(masks []uint32, sums, weights []uint16, t threshold)
 	// prefetch begins to fetch n bytes, 1 or more, into the cache.
 	prefetch func(p unsafe.Pointer, n int)
 }
 
 // portable are the kernels in Go.
 func portable() kernels {
-	return kernels{dots: dotsGo, dot: dotGo, sift: siftGo, prefetch: func(unsafe.Pointer, int) {}}
+	return kernels{dots: dotsGo, dot: dotGo, add: addGo, pick: pickGo, prefetch: func(unsafe.Pointer, int) {}}
 }
 
 // fetch begins to fetch what will be read soon.
-func fetch[T int8 | byte | float32](k *kernels, s []T) {
+func fetch[T int8 | byte | float32 | uint16 | uint64](k *kernels, s []T) {
 	if len(s) > 0 {
 		k.prefetch(unsafe.Pointer(&s[0]), len(s)*int(unsafe.Sizeof(s[0])))
 	}
@@ -82,22 +86,26 @@ func dotGo(a, b []float32) float32 {
 	return (eight[0] + eight[2]) + (eight[1] + eight[3])
 }
 
-func siftGo(masks []uint32, bits []byte, rows *estimators, q *tables, least float32, _ int) {
-	pairs := len(q.sums) / 32
-	for block := range masks {
-		var sums [blockRows]uint16
+func addGo(sums []uint16, bits, table []byte, _ int) {
+	pairs := len(table) / 32
+	for block := range len(sums) / blockRows {
+		to := (*[blockRows]uint16)(sums[block*blockRows:])
 		for pair := range pairs {
-			low, high := q.sums[32*pair:][:16], q.sums[32*pair+16:][:16]
-			for i, b := range bits[(block*pairs+pair)*blockRows:][:blockRows] {
-				sums[i/2+i%2*16] += uint16(low[b&15]) + uint16(high[b>>4])
+			low, high := (*[16]byte)(table[32*pair:]), (*[16]byte)(table[32*pair+16:])
+			for i, b := range (*[blockRows]byte)(bits[(block*pairs+pair)*blockRows:]) {
+				to[i/2+i%2*16] += uint16(low[b&15]) + uint16(high[b>>4])
 			}
 		}
-		factors, slacks := rows.factors[block*blockRows:], rows.slacks[block*blockRows:]
+	}
+}
+
+func pickGo(masks []uint32, sums, weights []uint16, t threshold) {
+	for block := range masks {
+		rows, of := (*[blockRows]uint16)(sums[block*blockRows:]), (*[blockRows]uint16)(weights[block*blockRows:])
 		var mask uint32
-		for row, sum := range sums {
-			estimate := float32(float32(float32(sum)*q.step) + q.shift)
-			if float32(estimate*factors[row])+slacks[row] >= least {
-				mask |= 1 << row
+		for i, sum := range rows {
+			if sum >= t.of(of[i]) {
+				mask |= 1 << i
 			}
 		}
 		masks[block] = mask

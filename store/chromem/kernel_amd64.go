@@ -11,7 +11,7 @@ import (
 // fastest returns the best kernels this machine can run.
 func fastest() kernels {
 	if cpu.X86.HasAVX2 {
-		return kernels{dots: dots256, dot: dot256, sift: sift256, prefetch: prefetch}
+		return kernels{dots: dots256, dot: dot256, add: add256, pick: pick256, prefetch: prefetch}
 	}
 	return portable()
 }
@@ -32,14 +32,22 @@ func dot256(a, b []float32) float32 {
 	return dotAVX2(&a[0], &b[0], len(a))
 }
 
-func sift256(masks []uint32, bits []byte, rows *estimators, q *tables, least float32, ahead int) {
+func add256(sums []uint16, bits, table []byte, ahead int) {
+	if len(sums) == 0 {
+		return
+	}
+	pairs := len(table) / 32
+	_ = bits[len(sums)*pairs-1]
+	addAVX2(&sums[0], &bits[0], &table[0], len(sums)/blockRows, pairs, ahead)
+}
+
+func pick256(masks []uint32, sums, weights []uint16, t threshold) {
 	if len(masks) == 0 {
 		return
 	}
-	n, pairs := len(masks)*blockRows, len(q.sums)/32
-	_, _, _ = bits[n*pairs-1], rows.factors[n-1], rows.slacks[n-1]
-	numbers := [3]float32{q.step, q.shift, least}
-	siftAVX2(&masks[0], &bits[0], &q.sums[0], &rows.factors[0], &rows.slacks[0], &numbers, len(masks), pairs, ahead)
+	n := len(masks) * blockRows
+	_, _ = sums[n-1], weights[n-1]
+	pickAVX2(&masks[0], &sums[0], &weights[0], &t, len(masks))
 }
 
 // dotsAVX2 wants stride to be a multiple of 32, and more than 0.
@@ -52,10 +60,15 @@ func dotsAVX2(dst *int32, codes *int8, query *int16, rows, stride int)
 //go:noescape
 func dotAVX2(a, b *float32, n int) float32
 
-// siftAVX2 wants pairs to be even, and more than 0.
+// addAVX2 wants blocks to be more than 0, and pairs even and more than 0.
 //
 //go:noescape
-func siftAVX2(masks *uint32, bits, sums *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs, ahead int)
+func addAVX2(sums *uint16, bits, table *byte, blocks, pairs, ahead int)
+
+// pickAVX2 wants blocks to be more than 0.
+//
+//go:noescape
+func pickAVX2(masks *uint32, sums, weights *uint16, t *threshold, blocks int)
 
 // prefetch wants n to be more than 0.
 //

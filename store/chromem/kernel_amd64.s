@@ -155,34 +155,18 @@ reduce:
 	MOVSS        X0, ret+24(FP)
 	RET
 
-// eight turns sums of eight rows into their part of the mask.
-#define EIGHT(SUMS, AT, TO) \
-	VCVTDQ2PS SUMS, SUMS;            \
-	VMULPS    Y12, SUMS, SUMS;       \
-	VADDPS    Y13, SUMS, SUMS;       \
-	VMULPS    AT(R8), SUMS, SUMS;    \
-	VADDPS    AT(R9), SUMS, SUMS;    \
-	VCMPPS    $13, Y14, SUMS, SUMS;  \
-	VMOVMSKPS SUMS, TO
-
-// func siftAVX2(masks *uint32, bits, sums *byte, factors, slacks *float32, numbers *[3]float32, blocks, pairs, ahead int)
+// func addAVX2(sums *uint16, bits, table *byte, blocks, pairs, ahead int)
 //
 // A shuffle looks up the half bytes of 32 rows at once (André, Kermarrec and
 // Le Scouarnec, Fast Scan). The sums of four groups fit a byte; 16-bit lanes
 // then add up even and odd bytes together in Y0, odd ones alone in Y1.
-TEXT ·siftAVX2(SB), NOSPLIT, $0-72
-	MOVQ         masks+0(FP), DI
+TEXT ·addAVX2(SB), NOSPLIT, $0-48
+	MOVQ         sums+0(FP), DI
 	MOVQ         bits+8(FP), SI
-	MOVQ         sums+16(FP), DX
-	MOVQ         factors+24(FP), R8
-	MOVQ         slacks+32(FP), R9
-	MOVQ         numbers+40(FP), R11
-	MOVQ         blocks+48(FP), CX
-	MOVQ         pairs+56(FP), R10
-	MOVQ         ahead+64(FP), R14
-	VBROADCASTSS (R11), Y12
-	VBROADCASTSS 4(R11), Y13
-	VBROADCASTSS 8(R11), Y14
+	MOVQ         table+16(FP), DX
+	MOVQ         blocks+24(FP), CX
+	MOVQ         pairs+32(FP), R10
+	MOVQ         ahead+40(FP), R14
 	MOVL         $0x0f0f0f0f, AX
 	VMOVD        AX, X15
 	VPBROADCASTD X15, Y15
@@ -222,30 +206,51 @@ pair:
 	SUBQ           $2, R13
 	JNZ            pair
 
-	VPSLLW       $8, Y1, Y2
-	VPSUBW       Y2, Y0, Y0
-	VPMOVZXWD    X0, Y2
-	VEXTRACTI128 $1, Y0, X0
-	VPMOVZXWD    X0, Y3
-	VPMOVZXWD    X1, Y4
-	VEXTRACTI128 $1, Y1, X1
-	VPMOVZXWD    X1, Y5
-	EIGHT(Y2, 0, AX)
-	EIGHT(Y3, 32, BX)
-	SHLL         $8, BX
-	ORL          BX, AX
-	EIGHT(Y4, 64, BX)
-	SHLL         $16, BX
-	ORL          BX, AX
-	EIGHT(Y5, 96, BX)
-	SHLL         $24, BX
-	ORL          BX, AX
-	MOVL         AX, (DI)
-	ADDQ         $4, DI
-	ADDQ         $128, R8
-	ADDQ         $128, R9
-	DECQ         CX
-	JNZ          block
+	VPSLLW  $8, Y1, Y2
+	VPSUBW  Y2, Y0, Y0
+	VPADDW  (DI), Y0, Y0
+	VPADDW  32(DI), Y1, Y1
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	ADDQ    $64, DI
+	DECQ    CX
+	JNZ     block
+	VZEROUPPER
+	RET
+
+// func pickAVX2(masks *uint32, sums, weights *uint16, t *threshold, blocks int)
+TEXT ·pickAVX2(SB), NOSPLIT, $0-40
+	MOVQ         masks+0(FP), DI
+	MOVQ         sums+8(FP), SI
+	MOVQ         weights+16(FP), DX
+	MOVQ         t+24(FP), R8
+	MOVQ         blocks+32(FP), CX
+	VPBROADCASTW (R8), Y12
+	VPBROADCASTW 2(R8), Y13
+	VPBROADCASTW 4(R8), Y14
+
+pick:
+	VMOVDQU   (SI), Y0
+	VMOVDQU   32(SI), Y1
+	VPMULHUW  (DX), Y12, Y2
+	VPMULHUW  32(DX), Y12, Y3
+	VPADDUSW  Y13, Y2, Y2
+	VPADDUSW  Y13, Y3, Y3
+	VPSUBUSW  Y14, Y2, Y2
+	VPSUBUSW  Y14, Y3, Y3
+	VPMAXUW   Y0, Y2, Y2
+	VPMAXUW   Y1, Y3, Y3
+	VPCMPEQW  Y0, Y2, Y2
+	VPCMPEQW  Y1, Y3, Y3
+	VPACKSSWB Y3, Y2, Y2
+	VPERMQ    $0xd8, Y2, Y2
+	VPMOVMSKB Y2, AX
+	MOVL      AX, (DI)
+	ADDQ      $4, DI
+	ADDQ      $64, SI
+	ADDQ      $64, DX
+	DECQ      CX
+	JNZ       pick
 	VZEROUPPER
 	RET
 

@@ -14,12 +14,12 @@ import (
 // into segments, workers check and encode those that are full.
 type loader struct {
 	c     *collection
-	parts []*part
+	parts []*filled
 	rows  int
 }
 
-// part is a segment and what becomes of it.
-type part struct {
+// filled is a segment and what becomes of it.
+type filled struct {
 	view
 	sketched bool // wanted
 }
@@ -63,7 +63,7 @@ func (l *loader) fill(ctx context.Context, entries iter.Seq2[store.VectorEntry, 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	workers := runtime.GOMAXPROCS(0)
-	full := make(chan *part, workers)
+	full := make(chan *filled, workers)
 	var wg sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
@@ -87,8 +87,8 @@ func (l *loader) fill(ctx context.Context, entries iter.Seq2[store.VectorEntry, 
 
 // take copies the entries, and hands on each segment when it is full and the
 // last one as it is.
-func (l *loader) take(ctx context.Context, entries iter.Seq2[store.VectorEntry, error], full chan<- *part) error {
-	var open *part
+func (l *loader) take(ctx context.Context, entries iter.Seq2[store.VectorEntry, error], full chan<- *filled) error {
+	var open *filled
 	for e, err := range entries {
 		if err != nil {
 			return err
@@ -116,7 +116,7 @@ func (l *loader) take(ctx context.Context, entries iter.Seq2[store.VectorEntry, 
 	return nil
 }
 
-func (l *loader) grow(ctx context.Context) (*part, error) {
+func (l *loader) grow(ctx context.Context) (*filled, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -127,13 +127,13 @@ func (l *loader) grow(ctx context.Context) (*part, error) {
 	if err := l.c.budget.take(segmentBytes(rows, l.c.dim)); err != nil {
 		return nil, err
 	}
-	p := &part{view: view{segment: newSegment(rows, l.c.dim)}}
+	p := &filled{view: view{segment: newSegment(rows, l.c.dim)}}
 	l.parts = append(l.parts, p)
 	return p, nil
 }
 
 // encode makes everything of a part that rests on its vectors alone.
-func (c *collection) encode(ctx context.Context, p *part) error {
+func (c *collection) encode(ctx context.Context, p *filled) error {
 	for row := range p.n {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

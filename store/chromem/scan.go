@@ -14,6 +14,11 @@ const (
 	sparseShare = 4
 	// frontPause is for how many segments fronts that said little are not asked.
 	frontPause = 8
+	// denseShare: where a front leaves more than one row in so many, the rest of
+	// the bits is read in blocks too.
+	denseShare = 8
+	// atOnce is for how many rows memory is fetched side by side.
+	atOnce = 64
 	// fetchAhead is how many bytes before their turn bits are fetched.
 	fetchAhead = 4096
 )
@@ -26,11 +31,18 @@ type scan struct {
 	candidates []candidate
 	prune      int
 	dots       [maxRows]int32
+	sums       [maxRows]uint16
 	masks      [maxRows / blockRows]uint32
-	blocks     [maxRows / blockRows]int
 	rows       [maxRows]int
 
-	pause int // segments for which fronts are not asked
+	waiting []waiting
+	pause   int // segments for which fronts are not asked
+}
+
+// waiting is a row whose cosine is, nearly for certain, at most high.
+type waiting struct {
+	at   slot
+	high float32
 }
 
 // candidate is a row whose cosine is within low..high.
@@ -43,7 +55,7 @@ func (c *scan) start(job *search) {
 	c.search = job
 	c.floor.reset(job.k, cmp.Compare[float32])
 	c.candidates = c.candidates[:0]
-	c.pause = 0
+	c.waiting, c.pause = c.waiting[:0], 0
 	c.prune = max(pruneAt, 2*job.k)
 }
 
@@ -60,6 +72,7 @@ func (c *scan) run(ctx context.Context, worker, n int) {
 		c.segment(c.order[i])
 		c.thin()
 	}
+	c.settle()
 }
 
 // announce begins to fetch the beginning of what the next segment needs: the
@@ -69,12 +82,7 @@ func (c *scan) announce(p place) {
 	if !c.sketched || k == nil {
 		return
 	}
-	fetch(&c.kernels, k.rows.factors)
-	fetch(&c.kernels, k.rows.slacks)
-	if c.pause > 0 {
-		fetch(&c.kernels, k.bits[:min(fetchAhead, len(k.bits))])
-		return
-	}
+	fetch(&c.kernels, k.weights)
 	fetch(&c.kernels, k.front[:min(fetchAhead, len(k.front))])
 }
 
@@ -82,8 +90,10 @@ func (c *scan) segment(p place) {
 	i := p.segment
 	v := &c.snapshot.views[i]
 	if c.sketched && v.sketch != nil && c.floor.full() {
-		c.sifted(p, v)
-		return
+		if least := c.floor.last() - p.base - rounding; least > 0 {
+			c.sifted(p, v, least)
+			return
+		}
 	}
 	if c.among != nil {
 		rows := c.among.segment(i)
@@ -110,61 +120,101 @@ func (c *scan) whole(i int, v *view) {
 	}
 }
 
-// sifted reads the sketch of a segment, and the codes of the rows that may be
-// among the best by it. They lie far apart: all are on their way before the
-// first is looked at.
-func (c *scan) sifted(p place, v *view) {
-	c.sift(v.sketch, c.lowest()-p.base)
+// sifted finds by its sketch the rows of a segment whose p·u may be least or
+// more. Of those, the codes of the promising ones are read at once, which
+// raises the floor; the others wait until it is as high as it gets.
+func (c *scan) sifted(p place, v *view, least float32) {
+	c.sift(v.sketch, least)
 	rows := c.rows[:0]
 	for block, mask := range c.masks {
-		for ; mask != 0; mask &= mask - 1 {
+		for mask &^= v.dead.block(block); mask != 0; mask &= mask - 1 {
 			row := block*blockRows + bits.TrailingZeros32(mask)
-			fetch(&c.kernels, v.codes[row*v.stride:][:v.stride])
+			fetch(&c.kernels, v.sketch.record(row))
 			rows = append(rows, row)
 		}
 	}
+	floor := c.floor.last()
+	now := rows[:0]
 	for _, row := range rows {
-		c.kernels.dots(c.dots[:1], v.codes[row*v.stride:][:v.stride], c.codes.codes)
-		c.consider(p.segment, v, row, c.dots[0])
+		estimate, slack := c.sketch.estimate(v.sketch.record(row))
+		switch estimate += p.base; {
+		case estimate >= floor:
+			c.fetchRow(v, row)
+			now = append(now, row)
+		case estimate+slack >= floor:
+			c.waiting = append(c.waiting, waiting{slotOf(p.segment, row), estimate + slack})
+		}
+	}
+	for _, row := range now {
+		c.score(p.segment, v, row)
 	}
 }
 
-// sift marks the rows of a sketch that reach least: by the front of it, and in
-// the blocks where that leaves any, by all of it. Where the front leaves most
-// of them, it is not asked for some segments: the floor is low at first, and
+// sift marks the rows of a sketch that reach least: by the front of it, or by
+// all of it where the front leaves most of them. The floor is low at first, and
 // with some vectors it stays low.
 func (c *scan) sift(k *sketch, least float32) {
-	if c.pause > 0 {
-		c.pause--
-		c.kernels.sift(c.masks[:], k.bits, &k.rows, &c.sketch.whole, least, fetchAhead)
-		return
-	}
-	c.kernels.sift(c.masks[:], k.front, &k.rows, &c.sketch.front, least/c.sketch.widen, fetchAhead)
-	blocks := c.blocks[:0]
-	for i, mask := range c.masks {
-		if mask != 0 {
-			blocks = append(blocks, i)
+	clear(c.sums[:])
+	q := &c.sketch
+	c.kernels.add(c.sums[:], k.front, q.table[:16*q.front.groups], fetchAhead)
+	if c.pause == 0 {
+		c.kernels.pick(c.masks[:], c.sums[:], k.weights, q.threshold(&q.front, k, least))
+		n := 0
+		for _, mask := range c.masks {
+			n += bits.OnesCount32(mask)
 		}
-	}
-	blockBytes := len(k.bits) / len(c.masks)
-	for n, i := range blocks {
-		next := blocks[min(n+1, len(blocks)-1)]
-		rows := estimators{k.rows.factors[i*blockRows:], k.rows.slacks[i*blockRows:]}
-		c.kernels.sift(c.masks[i:i+1], k.bits[i*blockBytes:], &rows, &c.sketch.whole, least, (next-i)*blockBytes)
-	}
-	if 4*len(blocks) > 3*len(c.masks) {
+		if n*denseShare < maxRows {
+			return
+		}
 		c.pause = frontPause
 	}
+	c.pause--
+	c.kernels.add(c.sums[:], k.rest, q.table[16*q.front.groups:], fetchAhead)
+	c.kernels.pick(c.masks[:], c.sums[:], k.weights, q.threshold(&q.whole, k, least))
+}
+
+// settle reads the codes of the rows that wait and still may be among the best.
+// They lie far apart: many are on their way before the first is looked at.
+func (c *scan) settle() {
+	floor := c.lowest()
+	rest := slices.DeleteFunc(c.waiting, func(w waiting) bool { return w.high < floor })
+	for len(rest) > 0 {
+		batch := rest[:min(atOnce, len(rest))]
+		rest = rest[len(batch):]
+		for _, w := range batch {
+			if w.high >= c.lowest() {
+				c.fetchRow(&c.snapshot.views[w.at.segment()], w.at.row())
+			}
+		}
+		for _, w := range batch {
+			if w.high >= c.lowest() {
+				c.score(w.at.segment(), &c.snapshot.views[w.at.segment()], w.at.row())
+			}
+		}
+	}
+	c.waiting = c.waiting[:0]
+}
+
+// fetchRow begins to fetch what score reads of a row.
+func (c *scan) fetchRow(v *view, row int) {
+	fetch(&c.kernels, v.codes[row*v.stride:][:v.stride])
+	fetch(&c.kernels, v.scales[row:row+1])
+	fetch(&c.kernels, v.errors[row:row+1])
+}
+
+// score reads the codes of one row.
+func (c *scan) score(segment int, v *view, row int) {
+	c.kernels.dots(c.dots[:1], v.codes[row*v.stride:][:v.stride], c.codes.codes)
+	c.consider(segment, v, row, c.dots[0])
 }
 
 // chosen reads the codes of some rows of a segment.
 func (c *scan) chosen(i int, v *view, rows rowBits) {
 	for row := range rows.all() {
-		fetch(&c.kernels, v.codes[row*v.stride:][:v.stride])
+		c.fetchRow(v, row)
 	}
 	for row := range rows.all() {
-		c.kernels.dots(c.dots[:1], v.codes[row*v.stride:][:v.stride], c.codes.codes)
-		c.consider(i, v, row, c.dots[0])
+		c.score(i, v, row)
 	}
 }
 
@@ -174,7 +224,7 @@ func (c *scan) consider(i int, v *view, row int, dot int32) float32 {
 	cosine := float32(dot) * (c.codes.step * v.scales[row])
 	bound := c.codes.spread*v.errors[row] + c.codes.offset
 	floor := c.lowest()
-	if cosine+bound < floor || marked(v.dead, row) {
+	if cosine+bound < floor || v.dead.has(row) {
 		return floor
 	}
 	if c.among != nil && !c.among.segment(i).has(row) || c.allow != nil && !c.allow(v.ids[row]) {
@@ -185,12 +235,13 @@ func (c *scan) consider(i int, v *view, row int, dot int32) float32 {
 	return c.lowest()
 }
 
-// thin lets go of candidates that the floor has overtaken.
+// thin lets go of rows that the floor has overtaken.
 func (c *scan) thin() {
-	if len(c.candidates) <= c.prune {
+	if len(c.candidates)+len(c.waiting) <= c.prune {
 		return
 	}
 	floor := c.lowest()
 	c.candidates = slices.DeleteFunc(c.candidates, func(x candidate) bool { return x.high < floor })
-	c.prune = max(c.prune, 2*len(c.candidates))
+	c.waiting = slices.DeleteFunc(c.waiting, func(x waiting) bool { return x.high < floor })
+	c.prune = max(c.prune, 2*(len(c.candidates)+len(c.waiting)))
 }

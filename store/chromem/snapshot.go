@@ -13,17 +13,25 @@ type snapshot struct {
 
 // view is what a snapshot shows of a segment.
 type view struct {
-	*segment        // nil for a place without a segment
-	n        int    // rows in use; those after it are the writer's
-	dead     bitmap // removed rows; nil for none
+	*segment         // nil for a place without a segment
+	n        int     // rows in use; those after it are the writer's
+	dead     *bitmap // removed rows; nil for none
 	deadRows int
 	sketch   *sketch // nil before there is one: then the codes are scanned
 }
 
 // bitmap marks the rows of a segment.
-type bitmap *[maxRows / 64]uint64
+type bitmap [maxRows / 64]uint64
 
-func marked(b bitmap, row int) bool { return b != nil && b[row>>6]>>(row&63)&1 != 0 }
+func (b *bitmap) has(row int) bool { return b != nil && b[row>>6]>>(row&63)&1 != 0 }
+
+// block returns the marks of a block of rows.
+func (b *bitmap) block(i int) uint32 {
+	if b == nil {
+		return 0
+	}
+	return uint32(b[i/2] >> (i % 2 * blockRows))
+}
 
 // shows tells whether the snapshot has a row there.
 func (s *snapshot) shows(at slot) bool {
@@ -32,7 +40,7 @@ func (s *snapshot) shows(at slot) bool {
 		return false
 	}
 	v := &s.views[i]
-	return at.row() < v.n && !marked(v.dead, at.row())
+	return at.row() < v.n && !v.dead.has(at.row())
 }
 
 // find returns the row of an id.
@@ -63,7 +71,7 @@ func (s *snapshot) all() iter.Seq[slot] {
 		for i := range s.views {
 			v := &s.views[i]
 			for row := range v.n {
-				if !marked(v.dead, row) && !yield(slotOf(i, row)) {
+				if !v.dead.has(row) && !yield(slotOf(i, row)) {
 					return
 				}
 			}
