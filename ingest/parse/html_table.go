@@ -2,6 +2,26 @@ package parse
 
 import "strings"
 
+// tableState collects one table. A table that holds other tables or headings
+// is a means of layout: its cells are read as ordinary text.
+type tableState struct {
+	rows   []string
+	cells  []string
+	inCell bool
+	layout bool
+	span   attributes   // of the cell being read
+	below  map[int]span // cells that go on in the rows below, by column
+}
+
+// span is a cell that goes on in so many more rows.
+type span struct {
+	text string
+	rows int
+}
+
+// maxSpan bounds the columns and rows of one cell.
+const maxSpan = 100
+
 // cellSeparator stands between the cells of a table row.
 const cellSeparator = " | "
 
@@ -38,13 +58,13 @@ func (r *htmlReader) layoutTable() {
 	t.layout = true
 	pending := r.inline.take()
 	for _, row := range append(t.rows, strings.Join(t.cells, cellSeparator)) {
-		r.body.add(Paragraph, 0, 0, row)
+		r.emit(Paragraph, 0, row)
 	}
 	t.rows, t.cells = nil, nil
 	r.inline.write(pending, true)
 }
 
-func (r *htmlReader) openCell() {
+func (r *htmlReader) openCell(attrs attributes) {
 	t := r.table()
 	switch {
 	case t == nil:
@@ -56,7 +76,7 @@ func (r *htmlReader) openCell() {
 		if !t.inCell { // what stands between the cells, a caption for example
 			r.flushBlock()
 		}
-		t.inCell = true
+		t.inCell, t.span = true, attrs
 	}
 }
 
@@ -68,8 +88,42 @@ func (r *htmlReader) endCell() {
 		r.flushBlock()
 	case t.inCell:
 		cell := strings.Join(strings.Fields(r.inline.take()), " ")
-		t.cells = append(t.cells, strings.ReplaceAll(cell, "|", "/"))
+		t.put(strings.ReplaceAll(cell, "|", "/"))
 		t.inCell = false
+	}
+}
+
+// put adds a cell to the row, after those that go on from the rows above, and
+// with empty ones for the columns that it spans.
+func (t *tableState) put(cell string) {
+	t.fromAbove()
+	columns := max(1, min(t.span.colspan, maxSpan))
+	if rows := min(t.span.rowspan, maxSpan); rows > 1 && len(t.below) < maxSpan {
+		if t.below == nil {
+			t.below = map[int]span{}
+		}
+		t.below[len(t.cells)] = span{cell, rows - 1}
+	}
+	t.cells = append(t.cells, cell)
+	for range columns - 1 {
+		t.cells = append(t.cells, "")
+	}
+	t.span = attributes{}
+}
+
+// fromAbove repeats the cells that go on from the rows above.
+func (t *tableState) fromAbove() {
+	for {
+		above, ok := t.below[len(t.cells)]
+		if !ok {
+			return
+		}
+		if above.rows--; above.rows == 0 {
+			delete(t.below, len(t.cells))
+		} else {
+			t.below[len(t.cells)] = above
+		}
+		t.cells = append(t.cells, above.text)
 	}
 }
 
@@ -79,6 +133,9 @@ func (r *htmlReader) endRow() {
 		return
 	}
 	r.endCell()
+	if len(t.cells) > 0 {
+		t.fromAbove()
+	}
 	if row := joinCells(t.cells); row != "" {
 		t.rows = append(t.rows, row)
 	}
@@ -108,5 +165,5 @@ func (r *htmlReader) closeTable() {
 		r.flushBlock()
 		return
 	}
-	r.body.add(Table, 0, 0, strings.Join(t.rows, "\n"))
+	r.emit(Table, 0, strings.Join(t.rows, "\n"))
 }

@@ -75,6 +75,13 @@ func (t *inlineText) mark(text string) {
 	t.fresh = true
 }
 
+// glue continues the line with a mark that what follows belongs to.
+func (t *inlineText) glue(mark string) {
+	t.space = false
+	t.put(mark)
+	t.fresh = true
+}
+
 // take returns the text and starts anew.
 func (t *inlineText) take() string {
 	text := t.out.String()

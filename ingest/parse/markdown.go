@@ -150,13 +150,11 @@ func (w *markdownWriter) rawHTML(n *ast.HTMLBlock) string {
 
 // htmlBlock reads a block of HTML as the HTML reader does.
 func (w *markdownWriter) htmlBlock(n *ast.HTMLBlock) {
-	r := htmlReader{body: w.body, meta: store.Metadata{}}
-	r.read(w.rawHTML(n))
+	readHTMLBlock(w.body, w.rawHTML(n))
 }
 
 func (w *markdownWriter) htmlText(n *ast.HTMLBlock) string {
 	inner := body{maxBytes: w.body.maxBytes, maxBlocks: w.body.maxBlocks}
-	r := htmlReader{body: &inner, meta: store.Metadata{}}
-	r.read(w.rawHTML(n))
+	readHTMLBlock(&inner, w.rawHTML(n))
 	return inner.out.String()
 }
