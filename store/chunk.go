@@ -59,9 +59,15 @@ type Chunk struct {
 // sort by ordinal: an index over them grows in one place, where wholly random
 // ones would dirty a page for every chunk.
 func ChunkID(documentID string, revision, ordinal int, text string) string {
-	owner := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", documentID, revision))
 	content := sha256.Sum256([]byte(text))
-	return fmt.Sprintf("chk_%x%06x%x", owner[:8], ordinal, content[:5])
+	return fmt.Sprintf("%s%06x%x", ChunkIDPrefix(documentID, revision), ordinal, content[:5])
+}
+
+// ChunkIDPrefix is how the ids of a revision's chunks begin, and no others: by
+// it what is left of a document can be found when nothing else is known.
+func ChunkIDPrefix(documentID string, revision int) string {
+	owner := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", documentID, revision))
+	return fmt.Sprintf("chk_%x", owner[:8])
 }
 
 // Chunks keeps chunks. All methods may be called concurrently.

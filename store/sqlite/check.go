@@ -22,7 +22,7 @@ const maxProblems = 100
 func (db *DB) Check(ctx context.Context) ([]string, error) {
 	found := problems{all: db.Damage()}
 	err := db.read(ctx, "check records", func(tx *sql.Tx) error {
-		for _, look := range []func(context.Context, *sql.Tx, *problems) error{checkFile, checkForeignKeys, checkRules, checkVectors} {
+		for _, look := range []func(context.Context, *sql.Tx, *problems) error{checkFile, checkForeignKeys, checkRules, checkVectors, checkSums} {
 			if err := look(ctx, tx, &found); err != nil {
 				return err
 			}

@@ -1,7 +1,6 @@
 package sqlite_test
 
 import (
-	"database/sql"
 	"errors"
 	"io/fs"
 	"os"
@@ -159,11 +158,12 @@ func forgetSums(t *testing.T, path string) {
 	}
 }
 
-// damage changes the file behind the store's back.
+// damage changes the file behind the store's back, as a fault of the store would:
+// the checksums of rows follow.
 func damage(t *testing.T, path, statements string) {
 	t.Helper()
 	forgetSums(t, path)
-	db, err := sql.Open("sqlite", path)
+	db, err := sqlite.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func foundByCheck(t *testing.T, path string) bool {
 func TestCheckStopsSomewhere(t *testing.T) {
 	path := populate(t)
 	damage(t, path, `PRAGMA foreign_keys = OFF; WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 400)
-		INSERT INTO thoughts SELECT 'run_' || i, 1, '', '', '', '', '', 0 FROM n`)
+		INSERT INTO thoughts (run_id, position, thought, tool, tool_input, observation, error, elapsed_ms) SELECT 'run_' || i, 1, '', '', '', '', '', 0 FROM n`)
 	problems := check(t, path)
 	if len(problems) != 101 {
 		t.Fatalf("%d problems, want 100 and a last word", len(problems))

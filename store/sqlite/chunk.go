@@ -10,10 +10,9 @@ import (
 	"ragagent/store"
 )
 
-const insertChunk = `INSERT INTO chunks
-	(id, document, revision, ordinal, title, headings, page_start, page_end, span_start, span_end, text, context,
-	parent_start, parent_end, parent_page_start, parent_page_end, vector)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+// insertedColumns are what insertChunks gives for a chunk, in this order.
+const insertedColumns = `id, document, revision, ordinal, title, headings, page_start, page_end, span_start, span_end, text, context,
+	parent_start, parent_end, parent_page_start, parent_page_end, vector`
 
 // The vector comes last and is read by VisibleChunks alone.
 const chunkColumns = `c.id, d.kb_id, d.id, c.revision, c.ordinal, c.title, c.headings, c.page_start, c.page_end,

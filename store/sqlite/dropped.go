@@ -3,13 +3,33 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"iter"
+	"time"
+
+	"ragagent/store"
+)
+
+// Bounds of what is remembered of deleted documents; their number is bounded by
+// the schema, at 100,000.
+const (
+	// maxSweep is how many of the latest deletions a start looks after: it must
+	// not take long.
+	maxSweep = 20_000
+	// maxRemembered is for how long a deletion is remembered.
+	maxRemembered = 90 * 24 * time.Hour
 )
 
 // DroppedBlobs lists the hashes, ascending, that documents have ceased to refer
-// to since ForgetDropped. Others may still refer to them.
+// to since ForgetDropped, by the latest 20,000 deletions. Others may still
+// refer to them.
 func (db *DB) DroppedBlobs(ctx context.Context) (hashes []string, err error) {
 	err = db.read(ctx, "dropped blobs", func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT sha256 FROM dropped_blobs ORDER BY sha256`)
+		rows, err := tx.QueryContext(ctx, `WITH latest AS (
+				SELECT sha256, text_sha256 FROM deleted_documents
+				WHERE key > (SELECT up_to FROM swept) ORDER BY key DESC LIMIT ?)
+			SELECT sha256 FROM latest WHERE sha256 <> ''
+			UNION SELECT text_sha256 FROM latest WHERE text_sha256 <> '' ORDER BY 1`, maxSweep)
 		hashes, err = collect(rows, err, func(row scanner) (hash string, err error) {
 			err = row.Scan(&hash)
 			return hash, err
@@ -19,10 +39,65 @@ func (db *DB) DroppedBlobs(ctx context.Context) (hashes []string, err error) {
 	return hashes, err
 }
 
-// ForgetDropped empties the list.
+// ForgetDropped empties the list of DroppedBlobs, and forgets deletions that
+// are older than 90 days.
 func (db *DB) ForgetDropped(ctx context.Context) error {
+	old := db.now().Add(-maxRemembered)
 	return db.write(ctx, "forget dropped blobs", func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `DELETE FROM dropped_blobs`)
+		if _, err := tx.ExecContext(ctx, `UPDATE swept SET up_to = (SELECT coalesce(max(key), 0) FROM deleted_documents)`); err != nil {
+			return err
+		}
+		// The last one stays, whatever its age: keys must not be given again.
+		_, err := tx.ExecContext(ctx, `DELETE FROM deleted_documents WHERE deleted_at < ?
+			AND key < (SELECT max(key) FROM deleted_documents)`, timestamp{&old})
 		return err
 	})
+}
+
+// DeletedDocuments yields what is remembered of deleted documents, in the order
+// they were deleted in: the latest 100,000 of 90 days at most.
+func (db *DB) DeletedDocuments(ctx context.Context) iter.Seq2[store.DeletedDocument, error] {
+	const query = `SELECT id, kb_id, revision, sha256, text_sha256, deleted_at FROM deleted_documents WHERE id <> '' ORDER BY key`
+	return func(yield func(store.DeletedDocument, error) bool) {
+		err := db.stream(ctx, "deleted documents", query, nil, func(rows *sql.Rows) error {
+			var d store.DeletedDocument
+			if err := rows.Scan(&d.ID, &d.KnowledgeBaseID, &d.Revision, &d.SHA256, &d.TextSHA256, timestamp{&d.DeletedAt}); err != nil {
+				return err
+			}
+			if !yield(d, nil) {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil {
+			yield(store.DeletedDocument{}, err)
+		}
+	}
+}
+
+// Remains lists, one sentence for each, what the records still hold of a
+// deleted document; none if nothing. Chunks are looked for by their ids, which
+// are made from the document's and the revision.
+func (db *DB) Remains(ctx context.Context, d store.DeletedDocument) (found []string, err error) {
+	err = db.read(ctx, "look for what is left of "+d.ID, func(tx *sql.Tx) error {
+		found = nil
+		var n int
+		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM documents WHERE id = ?`, d.ID).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 {
+			found = append(found, "its record is there")
+		}
+		for revision := range d.Revision + 2 { // one more than was visible may have been under way
+			prefix := store.ChunkIDPrefix(d.ID, revision)
+			if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM chunks WHERE id >= ? AND id < ?`, prefix, prefix+"g").Scan(&n); err != nil {
+				return err
+			}
+			if n > 0 {
+				found = append(found, fmt.Sprintf("%d chunks of revision %d are there", n, revision))
+			}
+		}
+		return nil
+	})
+	return found, err
 }

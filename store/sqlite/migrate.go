@@ -18,11 +18,7 @@ var migrations embed.FS
 // migrate brings the schema to the version of this binary, each step in a
 // transaction of its own.
 func migrate(ctx context.Context, db *sql.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	steps, err := goose.NewProvider(goose.DialectSQLite3, db, files)
+	steps, err := migrationSteps(db)
 	if err != nil {
 		return fmt.Errorf("read migrations: %w", err)
 	}
@@ -38,4 +34,13 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("migrate from schema version %d to %d: %w", current, target, err)
 	}
 	return nil
+}
+
+func migrationSteps(db *sql.DB) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	// Steps are numbered by what they concern, not by when they came.
+	return goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithAllowOutofOrder(true))
 }

@@ -111,7 +111,7 @@ func TestSettingsOfTheFile(t *testing.T) {
 func TestReadsDoNotWaitForAWriter(t *testing.T) {
 	path := populate(t)
 	db := open(t, path)
-	other, err := sql.Open("sqlite", path+"?_txlock=immediate")
+	other, err := sqlite.OpenFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}

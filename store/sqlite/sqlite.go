@@ -17,9 +17,6 @@ import (
 	"path/filepath"
 	"time"
 
-	// The driver registers itself with database/sql as "sqlite".
-	_ "modernc.org/sqlite"
-
 	"ragagent/store"
 )
 
@@ -106,6 +103,9 @@ func (db *DB) open(ctx context.Context, readers int) (err error) {
 	if err := migrate(ctx, db.writer); err != nil {
 		return err
 	}
+	if err := db.seal(ctx); err != nil {
+		return err
+	}
 	if db.readers, err = pool(db.path, readers, readerPragmas); err != nil {
 		return err
 	}
@@ -173,10 +173,11 @@ func pool(path string, size int, pragmas []string) (*sql.DB, error) {
 	// order and this one ends the time in which the page size can be set.
 	q.Set("_journal_mode", "WAL")
 	dsn := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}
-	p, err := sql.Open("sqlite", dsn.String())
+	c, err := newConnector(dsn.String())
 	if err != nil {
 		return nil, err
 	}
+	p := sql.OpenDB(c)
 	p.SetMaxOpenConns(size)
 	p.SetMaxIdleConns(size)
 	return p, nil

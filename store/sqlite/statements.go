@@ -23,6 +23,10 @@ func (s *statements) prepare(ctx context.Context, writer, readers *sql.DB) (err 
 		}
 		return stmt
 	}
+	insertChunk, failed := sealedInsert(ctx, writer, "chunks", insertedColumns)
+	if failed != nil {
+		return failed
+	}
 	s.insertChunk = prepare(writer, insertChunk)
 	s.keyedDocument = prepare(writer, selectKeyedDocument)
 	s.deleteChunks = prepare(writer, `DELETE FROM chunks WHERE document = ?`)
