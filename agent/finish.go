@@ -96,6 +96,9 @@ func (r *run) citation(ctx context.Context, id int, statements []string) store.C
 		CharStart: p.Span.Start + quote.Start, CharEnd: p.Span.Start + quote.End,
 		Quote: p.Text[quote.Start:quote.End],
 	}
+	if p.Found.Holds(store.Span{Start: c.CharStart, End: c.CharEnd}) { // of a section it is known where that stands
+		c.PageStart, c.PageEnd = p.Found.PageStart, p.Found.PageEnd
+	}
 	if texts := r.agent.cfg.Texts; texts != nil && c.Quote != "" {
 		held, err := texts.ReadText(ctx, c.DocumentID, store.Span{Start: c.CharStart, End: c.CharEnd})
 		c.Verified = err == nil && held == c.Quote

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ragagent/agent/tool"
+	"ragagent/store"
 )
 
 // observationData is llm.Message.Data of a tool message: what the model is
@@ -27,6 +28,7 @@ type passageData struct {
 	PageStart     int      `json:"page_start,omitempty"`
 	PageEnd       int      `json:"page_end,omitempty"`
 	Score         float64  `json:"score"`
+	Context       string   `json:"context,omitempty"`
 	Text          string   `json:"text"`
 }
 
@@ -50,7 +52,7 @@ func render(l *ledger, result tool.Result, budget int) (string, json.RawMessage)
 			r.line(fmt.Sprintf("(%d more sources are not shown: ask more precisely)", len(result.Passages)-i))
 			break
 		}
-		r.source(l.admit(p))
+		r.source(l.admit(p), len(result.Passages)-i)
 	}
 	if note != "" {
 		r.line(disarm(note))
@@ -97,8 +99,9 @@ func (r *renderer) text(s string, sourcesFollow bool) {
 
 // source writes one passage. What comes from documents stands on lines that
 // cannot be taken for the server's own: names are single lines, the content is
-// fenced by tags that it cannot contain.
-func (r *renderer) source(s source) {
+// fenced by tags that it cannot contain. It is one of the last sources: a
+// section takes no more than its share of the room, what was found in it aside.
+func (r *renderer) source(s source, sources int) {
 	head := fmt.Sprintf("Source %d (%s, score=%.3f):\n", s.ID, inName(s.KnowledgeBase), s.Score)
 	head += "Document: " + inName(s.DocumentName) + "\n"
 	if s.PageStart > 0 {
@@ -109,19 +112,55 @@ func (r *renderer) source(s source) {
 	}
 	head += fmt.Sprintf("Citation: [%d]\n", s.ID)
 	r.budget -= estimateTokens(head) + 8 // the tags
-	text := cutTokens(s.Text, max(r.budget, 0))
-	r.budget -= estimateTokens(text)
 	r.out.WriteString(head)
 	r.line("<content>")
-	r.line(disarm(text))
-	if len(text) < len(s.Text) {
-		r.line("(cut)")
+	context := cutTokens(s.Context, max(r.budget, 0)/4)
+	r.budget -= estimateTokens(context)
+	if context != "" {
+		r.line(disarm(context))
+		r.line("...")
 	}
+	text := r.content(s, sources)
+	r.budget -= estimateTokens(text)
 	r.line("</content>")
 	r.data.Passages = append(r.data.Passages, passageData{
 		ID: s.ID, KnowledgeBase: s.KnowledgeBase, Document: s.DocumentName, Title: s.Title, Headings: s.Headings,
-		PageStart: s.PageStart, PageEnd: s.PageEnd, Score: s.Score, Text: text,
+		PageStart: s.PageStart, PageEnd: s.PageEnd, Score: s.Score, Context: context, Text: text,
 	})
+}
+
+// content writes what there is room for of a source's text and returns it.
+func (r *renderer) content(s source, sources int) string {
+	room := max(r.budget, 0)
+	if s.Found == (store.Section{}) {
+		text := cutTokens(s.Text, room)
+		r.line(disarm(text))
+		if len(text) < len(s.Text) {
+			r.line("(cut)")
+		}
+		return text
+	}
+	found := store.Span{Start: s.Found.Start - s.Span.Start, End: s.Found.End - s.Span.Start}
+	shown := around(s.Text, found, min(room, max(room/sources, estimateTokens(s.Text[found.Start:found.End]))))
+	if shown.Start > 0 {
+		r.line("(cut)")
+	}
+	r.stretch(s.Text[shown.Start:found.Start])
+	r.line(fmt.Sprintf(`<found citation="[%d]">`, s.ID))
+	r.stretch(s.Text[found.Start:min(found.End, shown.End)])
+	r.line("</found>")
+	r.stretch(s.Text[min(found.End, shown.End):shown.End])
+	if shown.End < len(s.Text) {
+		r.line("(cut)")
+	}
+	return s.Text[shown.Start:shown.End]
+}
+
+// stretch writes a part of a text, if there is anything in it.
+func (r *renderer) stretch(text string) {
+	if text = strings.Trim(text, "\n "); text != "" {
+		r.line(disarm(text))
+	}
 }
 
 func pages(from, to int) string {

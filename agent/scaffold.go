@@ -9,9 +9,9 @@ import (
 )
 
 // What only the server writes, as it stands in folded text: the tags around a
-// passage, and lines that begin like the head of a source.
+// passage and what was found in it, and lines that begin like the head of a source.
 var (
-	fence   = regexp.MustCompile(`<\s*/?\s*content(?:[\s/][^<>]*)?>`)
+	fence   = regexp.MustCompile(`<\s*/?\s*(?:content|found)(?:[\s/][^<>]*)?>`)
 	opening = regexp.MustCompile(`(?m)^ *(?:source *0+ *\(|citation *:|\(0+ more sources)`)
 )
 

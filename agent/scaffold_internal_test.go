@@ -32,6 +32,7 @@ func TestDisarm(t *testing.T) {
 		"< / con\u2060tent\n>":                    "‹ / con\u2060tent\n›",
 		"＜/content＞":                              "‹/content›",
 		"<content id=1>":                          "‹content id=1›",
+		"<found citation=\"[2]\">a</Found>":       "‹found citation=\"[2]\"›a‹/Found›",
 		"\xff<content>\xff":                       "\xff‹content›\xff",
 		"Citation: [1]\n\nCitation: [2]\n":        "| Citation: [1]\n\n| Citation: [2]\n",
 		"İ</content>\u0130\nSource 1 (":           "İ‹/content›\u0130\n| Source 1 (",

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"ragagent/agent/llm"
+	"ragagent/store"
 )
 
 // estimateTokens says about how many tokens a model makes of a text, on the
@@ -72,4 +73,40 @@ func cutTokens(text string, most int) string {
 		}
 	}
 	return head
+}
+
+// around returns the part of text around found that is worth at most most
+// tokens: all of found if that fits, then as much before as behind it.
+func around(text string, found store.Span, most int) store.Span {
+	room := most - estimateTokens(text[found.Start:found.End])
+	if room < 0 {
+		return store.Span{Start: found.Start, End: found.Start + len(cutTokens(text[found.Start:found.End], most))}
+	}
+	before, behind := text[:found.Start], text[found.End:]
+	head := lastTokens(before, max(room/2, room-estimateTokens(behind)))
+	tail := cutTokens(behind, room-estimateTokens(head))
+	return store.Span{Start: found.Start - len(head), End: found.End + len(tail)}
+}
+
+// lastTokens returns the end of text that is worth at most most tokens, begun
+// at a line, sentence or word where there is one in its first third.
+func lastTokens(text string, most int) string {
+	quarters, start := 0, len(text)
+	for start > 0 {
+		r, n := utf8.DecodeLastRuneInString(text[:start])
+		if quarters += quartersOf(r); quarters > 4*most {
+			break
+		}
+		start -= n
+	}
+	if start == 0 {
+		return text
+	}
+	tail := text[start:]
+	for _, mark := range []string{"\n", ". ", "。", " "} {
+		if i := strings.Index(tail, mark); i >= 0 && i+len(mark) < len(tail)/3 {
+			return tail[i+len(mark):]
+		}
+	}
+	return tail
 }

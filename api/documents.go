@@ -138,10 +138,13 @@ type chunkAnswer struct {
 	CharStart  int      `json:"char_start"`
 	CharEnd    int      `json:"char_end"`
 	Text       string   `json:"text"`
+	Context    string   `json:"context,omitempty"`
+	// Parent is where the section stands that is shown in the chunk's place.
+	Parent *sectionAnswer `json:"parent,omitempty"`
 }
 
 func chunkOf(c store.Chunk) chunkAnswer {
-	return chunkAnswer{
+	out := chunkAnswer{
 		ID:         c.ID,
 		DocumentID: c.DocumentID,
 		Ordinal:    c.Ordinal,
@@ -152,7 +155,13 @@ func chunkOf(c store.Chunk) chunkAnswer {
 		CharStart:  c.Span.Start,
 		CharEnd:    c.Span.End,
 		Text:       c.Text,
+		Context:    c.Context,
 	}
+	if c.Parent != (store.Section{}) {
+		section := sectionOf(c.Parent)
+		out.Parent = &section
+	}
+	return out
 }
 
 func (s *Server) listChunks(c echo.Context) error {

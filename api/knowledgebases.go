@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -42,6 +43,8 @@ type knowledgeBaseAnswer struct {
 	// "quarantined", with the reason in Error.
 	State string `json:"state"`
 	Error string `json:"error,omitempty"`
+	// Notices say what a change does not do by itself.
+	Notices []string `json:"notices,omitempty"`
 }
 
 func (s *Server) knowledgeBaseOf(kb store.KnowledgeBase) knowledgeBaseAnswer {
@@ -132,8 +135,15 @@ func (s *Server) updateKnowledgeBase(c echo.Context) error {
 	case err != nil:
 		return err
 	}
-	return reply(c, http.StatusOK, s.knowledgeBaseOf(kb))
+	out := s.knowledgeBaseOf(kb)
+	if in.Chunking != nil && kb.DocumentCount > 0 {
+		out.Notices = append(out.Notices, fmt.Sprintf(oldChunking, kb.DocumentCount))
+	}
+	return reply(c, http.StatusOK, out)
 }
+
+// oldChunking is what to know after a change of chunking.
+const oldChunking = "the new chunking holds for documents added from now on; the %d that are here keep their chunks until they are added again"
 
 func (s *Server) deleteKnowledgeBase(c echo.Context) error {
 	name := param(c, "kb")

@@ -27,7 +27,13 @@ func TestRetrieve(t *testing.T) {
 			},
 			KnowledgeBaseName: "Filings", DocumentName: "a.pdf", Score: 0.923, Metadata: store.Metadata{"year": 2022.0},
 			Explain: &retrieval.Explanation{Label: "fused", Value: 0.923, Details: []retrieval.Explanation{{Label: "bm25", Value: 7}}},
-		}, {Chunk: store.Chunk{ID: "chk_2", DocumentID: "doc_2"}}},
+		}, {
+			Chunk: store.Chunk{
+				ID: "chk_2", DocumentID: "doc_2", Context: "Year | 2022", Text: "b", Span: store.Span{Start: 5, End: 6},
+				Parent: store.Section{Span: store.Span{Start: 4, End: 8}, PageStart: 1, PageEnd: 2},
+			},
+			ParentText: "abcd", Siblings: []retrieval.Sibling{{ID: "chk_3", Span: store.Span{Start: 7, End: 8}, Score: .25}},
+		}},
 	}
 	h.want(h.post("/api/v1/retrieve", `{"query":"q","knowledge_bases":["Filings","kb_2","kb_1"],"top_k":2,"score_threshold":0.5,
 		"mode":"lexical","rewrite":false,"rerank":false,"explain":true}`), 200, `{
@@ -35,8 +41,10 @@ func TestRetrieve(t *testing.T) {
 		{"chunk_id":"chk_1","document_id":"doc_1","document_name":"a.pdf","knowledge_base":"Filings","score":0.923,"title":"T","text":"a<b>",
 		 "headings":["A","B"],"page_start":3,"page_end":4,"char_start":10,"char_end":14,"metadata":{"year":2022},
 		 "explain":{"label":"fused","value":0.923,"details":[{"label":"bm25","value":7}]}},
-		{"chunk_id":"chk_2","document_id":"doc_2","document_name":"","knowledge_base":"","score":0,"title":"","text":"",
-		 "headings":[],"char_start":0,"char_end":0,"metadata":{}}]}`)
+		{"chunk_id":"chk_2","document_id":"doc_2","document_name":"","knowledge_base":"","score":0,"title":"","text":"b",
+		 "headings":[],"char_start":5,"char_end":6,"context":"Year | 2022","metadata":{},
+		 "parent":{"page_start":1,"page_end":2,"char_start":4,"char_end":8,"text":"abcd",
+		  "others":[{"chunk_id":"chk_3","score":0.25,"char_start":7,"char_end":8}]}}]}`)
 	want := retrieval.Query{
 		Text: "q", KnowledgeBases: []string{"kb_1", "kb_2"}, TopK: 2, ScoreThreshold: 0.5, Mode: retrieval.Lexical,
 		NoRewrite: true, NoRerank: true, Explain: true,

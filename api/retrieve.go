@@ -45,8 +45,49 @@ type hitAnswer struct {
 	PageEnd       int                    `json:"page_end,omitempty"`
 	CharStart     int                    `json:"char_start"`
 	CharEnd       int                    `json:"char_end"`
+	Context       string                 `json:"context,omitempty"`
+	Parent        *parentAnswer          `json:"parent,omitempty"`
 	Metadata      store.Metadata         `json:"metadata"`
 	Explain       *retrieval.Explanation `json:"explain,omitempty"`
+}
+
+// parentAnswer is the section that is shown in the place of a small chunk.
+type parentAnswer struct {
+	sectionAnswer
+	Text string `json:"text"`
+	// Others are the chunks of the section that were found too, best first.
+	Others []siblingAnswer `json:"others"`
+}
+
+// sectionAnswer is a part of a document's text.
+type sectionAnswer struct {
+	PageStart int `json:"page_start,omitempty"`
+	PageEnd   int `json:"page_end,omitempty"`
+	CharStart int `json:"char_start"`
+	CharEnd   int `json:"char_end"`
+}
+
+type siblingAnswer struct {
+	ChunkID   string  `json:"chunk_id"`
+	Score     float64 `json:"score"`
+	CharStart int     `json:"char_start"`
+	CharEnd   int     `json:"char_end"`
+}
+
+func sectionOf(s store.Section) sectionAnswer {
+	return sectionAnswer{PageStart: s.PageStart, PageEnd: s.PageEnd, CharStart: s.Start, CharEnd: s.End}
+}
+
+// parentOf is the section of a hit, nil where the hit is shown as it is.
+func parentOf(h retrieval.Hit) *parentAnswer {
+	if h.ParentText == "" {
+		return nil
+	}
+	out := &parentAnswer{sectionAnswer: sectionOf(h.Parent), Text: h.ParentText, Others: make([]siblingAnswer, len(h.Siblings))}
+	for i, s := range h.Siblings {
+		out.Others[i] = siblingAnswer{ChunkID: s.ID, Score: s.Score, CharStart: s.Span.Start, CharEnd: s.Span.End}
+	}
+	return out
 }
 
 func (s *Server) retrieve(c echo.Context) error {
@@ -137,6 +178,8 @@ func retrieveAnswerOf(r retrieval.Result) retrieveAnswer {
 			PageEnd:       h.PageEnd,
 			CharStart:     h.Span.Start,
 			CharEnd:       h.Span.End,
+			Context:       h.Context,
+			Parent:        parentOf(h),
 			Metadata:      metadataOf(h.Metadata),
 			Explain:       h.Explain,
 		}

@@ -32,6 +32,9 @@ type PipelineConfig struct {
 	Rerankers []Reranker
 	// The longest a stage may take; 0 means 10 seconds each.
 	RewriteTimeout, DenseTimeout, RerankTimeout time.Duration
+	// Texts has the sections that are shown in the place of small chunks; nil:
+	// chunks are shown as they are.
+	Texts Texts
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -47,6 +50,7 @@ type Pipeline struct {
 	rewriteTimeout time.Duration
 	denseTimeout   time.Duration
 	rerankTimeout  time.Duration
+	texts          Texts
 	now            func() time.Time
 	scripts        sync.Map // fingerprint and script to bool; see reads
 }
@@ -70,6 +74,7 @@ func NewPipeline(cfg PipelineConfig) (*Pipeline, error) {
 		rewriteTimeout: orDefault(cfg.RewriteTimeout, defaultTimeout),
 		denseTimeout:   orDefault(cfg.DenseTimeout, defaultTimeout),
 		rerankTimeout:  orDefault(cfg.RerankTimeout, defaultTimeout),
+		texts:          cfg.Texts,
 		now:            cfg.Now,
 	}
 	if p.now == nil {
@@ -116,10 +121,11 @@ func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	hits = p.rerank(ctx, match.Text(), hits, plan, &result)
-	result.Hits, err = p.finish(ctx, hits, plan)
+	result.Hits, err = p.finish(ctx, merged(hits), plan)
 	if err != nil {
 		return Result{}, err
 	}
+	p.readSections(ctx, result.Hits, &result)
 	result.Elapsed = p.now().Sub(started)
 	return result, nil
 }
@@ -191,6 +197,9 @@ func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []c
 	depth := plan.TopK
 	if p.reranks(plan) {
 		depth = max(depth, rerankDepth)
+	}
+	if plan.sections() {
+		depth = max(depth, sectionDepth*plan.TopK)
 	}
 	candidates = candidates[:min(depth, len(candidates))]
 	ids := make([]string, len(candidates))

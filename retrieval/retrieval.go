@@ -65,6 +65,12 @@ type Hit struct {
 	// its headings hold; never nil in what Pipeline returns or reranks.
 	Terms   []string
 	Explain *Explanation // nil unless asked for
+	// ParentText is the text of Parent, in which Text stands at the difference
+	// of their spans; "" where the chunk stands for itself.
+	ParentText string
+	// Siblings are the other found chunks of Parent, best first: of a section
+	// only the best chunk is a hit.
+	Siblings []Sibling
 }
 
 // Result is what a query found.

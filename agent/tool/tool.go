@@ -49,7 +49,13 @@ type Passage struct {
 	PageEnd       int
 	Span          store.Span // of Text in the document's normalised text
 	Text          string
-	Score         float64 // 0..1
+	// Context is what has to be known to read Text and stands elsewhere, such
+	// as the header row of a table. It is shown, and never quoted.
+	Context string
+	// Found is what was found, where Text is the section around it; it lies in
+	// Span. Zero: all of Text was found.
+	Found store.Section
+	Score float64 // 0..1
 }
 
 // Tool is called by an agent. Call may run concurrently with itself; args have

@@ -152,7 +152,10 @@ type Passage struct {
 	Title    string   `json:"title"`
 	Headings []string `json:"headings"`
 	Score    float64  `json:"score"`
-	Text     string   `json:"text"`
+	// Context are lines to read before Text, such as the header row of a table
+	// that Text goes on with. They are no part of it.
+	Context string `json:"context"`
+	Text    string `json:"text"`
 }
 
 // reply makes the answer, in pieces as they may be streamed, and says how sure

@@ -161,6 +161,24 @@ func TestRowOfATableComesWithItsHeader(t *testing.T) {
 	}
 }
 
+func TestRowOfATableThatGoesOnComesWithItsContext(t *testing.T) {
+	d := texts{"report": "Airplanes  $1,510  $1,140\nResearch in total  $2,852  $2,249\n\nOther words stand here."}
+	h := hit(d, "report", .95)
+	h.Context = "The table shows our research expense:\nYears ended December 31, 2022 2021"
+	l := &library{result: retrieval.Result{
+		Hits:  []retrieval.Hit{h},
+		Terms: []retrieval.TermWeight{{Term: "research", IDF: 4, DF: 2}, {Term: "expens", IDF: 3, DF: 4}, {Term: "2022", IDF: 1, DF: 9}},
+	}}
+	got := ask(t, l, d, "How much was the research expense in 2022?")
+	want := "The table shows our research expense: [1]\nYears ended December 31, 2022 2021 [1]\nAirplanes $1,510 $1,140 [1]\nResearch in total $2,852 $2,249 [1]"
+	if !strings.HasPrefix(got.Answer, want) {
+		t.Errorf("answer %q, want it to begin with %q", got.Answer, want)
+	}
+	if c := got.Citations[0]; c.Quote != "Airplanes  $1,510  $1,140\nResearch in total  $2,852  $2,249" || !c.Verified {
+		t.Errorf("citation %+v", c)
+	}
+}
+
 func TestWithoutAnythingToSearch(t *testing.T) {
 	model, err := extractive.New(extractive.Config{})
 	if err != nil {

@@ -69,7 +69,7 @@ func (m *Model) read(ctx context.Context, query string, seen Observation) answer
 	for rank := range passages {
 		p := &passages[rank]
 		title := termSet(m.analyzer, titleOf(p))
-		for i, u := range m.units(p.Text) {
+		for i, u := range m.units(p.Context, p.Text) {
 			maps.Copy(found, u.terms)
 			if u.heads {
 				continue

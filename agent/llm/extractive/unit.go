@@ -30,14 +30,14 @@ type unit struct {
 
 // units cuts a passage and gives rows the context of their table. The caption
 // is the last line of prose above the table, the header its first row if that
-// holds years.
-func (m *Model) units(text string) []unit {
-	spans := cite.Units(text)
-	units := make([]unit, len(spans))
-	caption, header := -1, -1
-	for i, s := range spans {
+// holds years. Of a table the passage goes on with, they stand in context.
+func (m *Model) units(context, text string) []unit {
+	units, caption, header := m.above(context)
+	above := len(units)
+	for _, s := range cite.Units(text) {
+		i := len(units)
 		u := m.newUnit(text[s.Start:s.End])
-		u.first = i == 0
+		u.first = i == above
 		if i > 0 {
 			u.before = units[i-1].terms
 		}
@@ -53,9 +53,36 @@ func (m *Model) units(text string) []unit {
 		default:
 			m.lend(&u, units, caption, header)
 		}
-		units[i] = u
+		units = append(units, u)
 	}
 	return units
+}
+
+// above makes units of what stands above a passage, none of them a statement:
+// the caption of a table, one line, and the rows that name its columns. It
+// tells the index of either, -1 where there is none.
+func (m *Model) above(context string) (units []unit, caption, header int) {
+	caption, header = -1, -1
+	if context == "" {
+		return nil, caption, header
+	}
+	first, rest, _ := strings.Cut(context, "\n")
+	if cite.IsRow(first) {
+		first, rest = "", context
+	}
+	if first != "" {
+		caption = len(units)
+		units = append(units, m.newUnit(first))
+	}
+	if rest != "" {
+		header = len(units)
+		units = append(units, m.newUnit(rest))
+		units[header].row = true
+	}
+	for i := range units {
+		units[i].heads = true
+	}
+	return units, caption, header
 }
 
 func (m *Model) newUnit(text string) unit {

@@ -178,6 +178,21 @@ type retrieverData struct {
 	Terms     []retrieval.TermWeight `json:"terms"`
 }
 
+// passageOf shows a hit, or the section around it where there is one.
+func passageOf(h retrieval.Hit) tool.Passage {
+	p := tool.Passage{
+		ChunkID: h.ID, DocumentID: h.DocumentID, DocumentName: h.DocumentName, KnowledgeBase: h.KnowledgeBaseName,
+		Title: h.Title, Headings: h.Headings, PageStart: h.PageStart, PageEnd: h.PageEnd,
+		Span: h.Span, Text: h.Text, Context: h.Context, Score: h.Score,
+	}
+	if h.ParentText == "" {
+		return p
+	}
+	p.Found = store.Section{Span: h.Span, PageStart: h.PageStart, PageEnd: h.PageEnd}
+	p.Span, p.PageStart, p.PageEnd, p.Text = h.Parent.Span, h.Parent.PageStart, h.Parent.PageEnd, h.ParentText
+	return p
+}
+
 // asResult turns hits into passages.
 func asResult(found retrieval.Result) (tool.Result, error) {
 	r := tool.Result{Degraded: found.Degraded, Passages: make([]tool.Passage, len(found.Hits))}
@@ -185,11 +200,7 @@ func asResult(found retrieval.Result) (tool.Result, error) {
 		r.Text = "[Query rewritten to: " + strings.Join(strings.Fields(found.Rewritten), " ") + "]"
 	}
 	for i, h := range found.Hits {
-		r.Passages[i] = tool.Passage{
-			ChunkID: h.ID, DocumentID: h.DocumentID, DocumentName: h.DocumentName, KnowledgeBase: h.KnowledgeBaseName,
-			Title: h.Title, Headings: h.Headings, PageStart: h.PageStart, PageEnd: h.PageEnd,
-			Span: h.Span, Text: h.Text, Score: h.Score,
-		}
+		r.Passages[i] = passageOf(h)
 	}
 	if len(found.Hits) == 0 {
 		r.Note = "No passage matches. Try other words, or say that the documents do not tell."

@@ -147,3 +147,28 @@ func TestConfigIsChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestASectionIsShownInThePlaceOfItsChunk(t *testing.T) {
+	chunk := store.Chunk{
+		ID: "chk_1", DocumentID: "doc_1", PageStart: 2, PageEnd: 2, Span: store.Span{Start: 14, End: 18}, Text: "tide",
+		Context: "Range | 2022", Parent: store.Section{Span: store.Span{Start: 10, End: 20}, PageStart: 1, PageEnd: 3},
+	}
+	r := &recorder{result: retrieval.Result{Hits: []retrieval.Hit{{Chunk: chunk, ParentText: "the tide r"}, {Chunk: chunk}}}}
+	got, err := call(t, r, builtin.RetrieverConfig{}, `{"query":"q"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []tool.Passage{
+		{
+			ChunkID: "chk_1", DocumentID: "doc_1", PageStart: 1, PageEnd: 3, Span: store.Span{Start: 10, End: 20}, Text: "the tide r",
+			Context: "Range | 2022", Found: store.Section{Span: store.Span{Start: 14, End: 18}, PageStart: 2, PageEnd: 2},
+		},
+		{
+			ChunkID: "chk_1", DocumentID: "doc_1", PageStart: 2, PageEnd: 2, Span: store.Span{Start: 14, End: 18}, Text: "tide",
+			Context: "Range | 2022",
+		},
+	}
+	if diff := cmp.Diff(want, got.Passages); diff != "" {
+		t.Error(diff)
+	}
+}
