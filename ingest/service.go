@@ -48,6 +48,8 @@ type Service struct {
 	// order of the truth.
 	order keyed
 
+	building sync.Mutex // of indexes from texts: one at a time has all cores
+
 	wake    chan struct{} // a job may be waiting
 	stop    context.CancelFunc
 	workers sync.WaitGroup
@@ -106,41 +108,6 @@ func New(cfg Config) (*Service, error) {
 
 		quarantined: map[string]*QuarantineError{},
 	}, nil
-}
-
-// Load fills the search indexes from the truth. It is called once, before
-// Start and before questions are answered; progress, if not nil, is told of
-// each knowledge base that is done. One that is damaged is quarantined, see
-// Quarantined, and does not keep the others from being loaded.
-func (s *Service) Load(ctx context.Context, progress func(kb store.KnowledgeBase)) error {
-	return s.eachKnowledgeBase(ctx, func(kb store.KnowledgeBase) error {
-		if err := s.load(ctx, kb); err != nil {
-			return fmt.Errorf("load knowledge base %q: %w", kb.Name, err)
-		}
-		if progress != nil {
-			progress(kb)
-		}
-		return nil
-	})
-}
-
-func (s *Service) eachKnowledgeBase(ctx context.Context, do func(store.KnowledgeBase) error) error {
-	page := store.Page{Limit: store.MaxPage}
-	for {
-		kbs, err := s.cfg.Records.KnowledgeBases(ctx, page)
-		if err != nil {
-			return fmt.Errorf("list knowledge bases: %w", err)
-		}
-		for _, kb := range kbs {
-			if err := do(kb); err != nil {
-				return err
-			}
-		}
-		if len(kbs) < page.Size() {
-			return nil
-		}
-		page.After = kbs[len(kbs)-1].ID
-	}
 }
 
 // Start takes up what an earlier process left and begins to work. The caller

@@ -19,7 +19,7 @@ type SaverConfig struct {
 	// Every is the least time between two files of one knowledge base; 30 s.
 	Every time.Duration
 	// Quiet is how long a knowledge base has not changed before it is written;
-	// 2 s. One that never rests is written all the same, ten times as seldom as
+	// 2 s, or Every if that is less. One that never rests is written all the same, ten times as seldom as
 	// Every says.
 	Quiet time.Duration
 	// BytesPerSecond bounds the writing while the index is in use; 64 MiB.
@@ -61,7 +61,7 @@ func NewSaver(cfg SaverConfig) (*Saver, error) {
 		cfg.Every = 30 * time.Second
 	}
 	if cfg.Quiet <= 0 {
-		cfg.Quiet = 2 * time.Second
+		cfg.Quiet = min(2*time.Second, cfg.Every)
 	}
 	if cfg.BytesPerSecond <= 0 {
 		cfg.BytesPerSecond = 64 << 20

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"ragagent/api"
 	"ragagent/ingest"
@@ -18,14 +19,16 @@ import (
 	"ragagent/store"
 	"ragagent/store/blob"
 	"ragagent/store/datadir"
+	"ragagent/store/sidefile"
 	"ragagent/store/sqlite"
 )
 
 // What a data folder holds.
 const (
-	recordsFile = "ragagent.db"
-	blobsFolder = "blobs"
-	spoolFolder = "spool" // uploads that are still being read
+	recordsFile   = "ragagent.db"
+	blobsFolder   = "blobs"
+	indexesFolder = "indexes" // what indexes were: see store/sidefile
+	spoolFolder   = "spool"   // uploads that are still being read
 )
 
 // appConfig says what to wire.
@@ -33,10 +36,12 @@ type appConfig struct {
 	data      string
 	mustExist bool // do not make an empty data folder by mistake
 	models    modelFlags
-	maxMemory int64    // of the search indexes, in MiB; 0 means half of the machine's
-	addr      string   // where this process serves; "" if it does not
-	hosts     []string // names this process is addressed by
-	origins   []string // of web pages that may call it
+	maxMemory int64         // of the search indexes, in MiB; 0 means half of the machine's
+	fromTexts bool          // build the indexes from the texts: side files are neither read nor written
+	saveEvery time.Duration // least time between two side files of an index; 0 means the default
+	addr      string        // where this process serves; "" if it does not
+	hosts     []string      // names this process is addressed by
+	origins   []string      // of web pages that may call it
 	log       *slog.Logger
 }
 
@@ -54,13 +59,16 @@ type app struct {
 	retriever retrieval.Retriever
 	server    *api.Server
 	index     *retrieval.Index
+	sideFiles *sidefile.Folder
+	saver     *retrieval.Saver // of side files; nil if there are none
+	log       *slog.Logger
 	data      string         // the data folder
 	spool     string         // folder for uploads that are being read
 	backups   sync.Mutex     // held while a backup is written
 	closers   []func() error // in the order they were opened
 
-	ready  atomic.Bool
-	loaded atomic.Int64 // knowledge bases
+	ready         atomic.Bool
+	loaded, total atomic.Int64 // knowledge bases
 }
 
 // openApp opens the data folder and wires every room. Nothing runs yet. The
@@ -72,7 +80,7 @@ func openApp(ctx context.Context, cfg appConfig) (_ *app, err error) {
 	if cfg.mustExist && !exists(filepath.Join(cfg.data, recordsFile)) && !holdsBlobs(cfg.data) {
 		return nil, fmt.Errorf("%s holds no data: say where it is with --data", cfg.data)
 	}
-	a := &app{data: cfg.data, spool: filepath.Join(cfg.data, spoolFolder)}
+	a := &app{log: cfg.log, data: cfg.data, spool: filepath.Join(cfg.data, spoolFolder)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
@@ -124,7 +132,7 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 		return err
 	}
 	a.onClose(a.blobs.Close)
-	return nil
+	return a.openSideFiles(cfg)
 }
 
 // openRecords opens the database. On a full disk it gives up the reserve for

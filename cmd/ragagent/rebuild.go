@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"ragagent/ingest"
 	"ragagent/store"
 	"ragagent/store/sqlite"
 )
@@ -15,9 +16,8 @@ type rebuildCmd struct {
 }
 
 // Run makes every index anew from the truth: those of the database file, and
-// those of words and vectors, which live in memory and are built at every
-// start, so that building them here shows that it can be done. Nothing else is
-// changed. It fails if a knowledge base is damaged.
+// those of words and vectors with their side files. Nothing else is changed. It
+// fails if a knowledge base is damaged.
 func (c *rebuildCmd) Run(e *env) (err error) {
 	app, err := openApp(e.ctx, appConfig{data: c.Data, mustExist: true, models: c.modelFlags, maxMemory: c.MaxMemory, log: warnings(e.stderr)})
 	if err != nil {
@@ -32,11 +32,14 @@ func (c *rebuildCmd) Run(e *env) (err error) {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "records: %s\n", time.Since(start).Round(time.Millisecond))
+	if err := app.sideFiles.Clear(nil); err != nil {
+		return err
+	}
 	damaged := false
+	var sound []store.KnowledgeBase
 	start = time.Now()
-	err = app.service.Load(e.ctx, func(kb store.KnowledgeBase) {
-		elapsed := time.Since(start).Round(time.Millisecond)
-		start = time.Now()
+	err = app.service.Load(e.ctx, func(p ingest.Progress) {
+		kb := p.KnowledgeBase
 		if err := app.service.Quarantined(kb.ID); err != nil {
 			damaged = true
 			fmt.Fprintln(e.stderr, "ragagent:", plain(err.Error()))
@@ -48,12 +51,19 @@ func (c *rebuildCmd) Run(e *env) (err error) {
 			fmt.Fprintln(e.stderr, "ragagent:", plain(err.Error()))
 			return
 		}
-		fmt.Fprintf(e.stdout, "%s: %d chunks, %d vectors, %s\n", plain(kb.Name), len(words), len(vectors), elapsed)
+		sound = append(sound, kb)
+		fmt.Fprintf(e.stdout, "%s: %d chunks, %d vectors, after %s\n", plain(kb.Name), len(words), len(vectors), time.Since(start).Round(time.Millisecond))
 	})
-	if err == nil && damaged {
+	if err != nil {
+		return err
+	}
+	if err := app.keepIndexes(e.ctx, sound); err != nil {
+		return err
+	}
+	if damaged {
 		return errSilent
 	}
-	return err
+	return nil
 }
 
 // accept lets a database file count as sound again that was changed while nobody

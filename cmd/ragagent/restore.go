@@ -179,7 +179,7 @@ func finished(data string) error {
 
 // strays lists what is in the data folder and is none of ours.
 func strays(data string) (names []string, err error) {
-	ours := []string{recordsFile, recordsFile + ".sums", recordsFile + "-wal", recordsFile + "-shm", blobsFolder, spoolFolder, "lost+found"}
+	ours := []string{recordsFile, recordsFile + ".sums", recordsFile + "-wal", recordsFile + "-shm", blobsFolder, indexesFolder, spoolFolder, "lost+found"}
 	entries, err := os.ReadDir(data)
 	for _, entry := range entries {
 		if name := entry.Name(); !slices.Contains(ours, name) && !datadir.IsLock(name) {

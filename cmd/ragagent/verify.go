@@ -18,7 +18,7 @@ type verifyCmd struct {
 // Run loads the data folder and compares everything in it. It fails if
 // something is wrong.
 func (c *verifyCmd) Run(e *env) (err error) {
-	app, err := openApp(e.ctx, appConfig{data: c.Data, mustExist: true, models: c.modelFlags, maxMemory: c.MaxMemory, log: warnings(e.stderr)})
+	app, err := openApp(e.ctx, appConfig{data: c.Data, mustExist: true, models: c.modelFlags, maxMemory: c.MaxMemory, log: warnings(e.stderr), fromTexts: true})
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func (a *app) wireRetrieval(cfg appConfig, embedder retrieval.Embedder) (*retrie
 	if err != nil {
 		return nil, err
 	}
-	index, err := retrieval.NewIndex(retrieval.IndexConfig{Lexical: words, Vectors: chromem.New(chromem.Config{MaxBytes: indexMemory(cfg.maxMemory)})})
+	index, err := a.wireIndex(cfg, words, chromem.New(chromem.Config{MaxBytes: indexMemory(cfg.maxMemory)}))
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,16 @@ func (a *app) wireRetrieval(cfg appConfig, embedder retrieval.Embedder) (*retrie
 		Embedders: []retrieval.Embedder{embedder},
 		Rewriter:  rewrite.New(rewrite.Config{Analyzer: analyzer}),
 		Rerankers: []retrieval.Reranker{second},
+		Texts:     texts{a},
 	})
 	return index, err
+}
+
+// texts reads documents for retrieval, which is wired before what keeps them.
+type texts struct{ *app }
+
+func (t texts) ReadText(ctx context.Context, documentID string, span store.Span) (string, error) {
+	return t.service.ReadText(ctx, documentID, span)
 }
 
 func (a *app) wireIngest(cfg appConfig, embedder retrieval.Embedder, index *retrieval.Index) error {
@@ -159,27 +167,4 @@ func (a *app) tools(scope api.Scope) ([]tool.Tool, error) {
 		return nil, err
 	}
 	return []tool.Tool{search}, nil
-}
-
-// load fills the indexes from the truth.
-func (a *app) load(ctx context.Context) error {
-	err := a.service.Load(ctx, func(store.KnowledgeBase) { a.loaded.Add(1) })
-	a.ready.Store(err == nil)
-	return err
-}
-
-// start loads the indexes and lets the workers take up what is waiting.
-func (a *app) start(ctx context.Context) error {
-	if err := a.load(ctx); err != nil {
-		return err
-	}
-	return a.service.Start(ctx)
-}
-
-func (a *app) readiness() api.Readiness {
-	r := api.Readiness{Ready: a.ready.Load(), Done: int(a.loaded.Load())}
-	if !r.Ready {
-		r.Detail = "the search indexes are being built from the records"
-	}
-	return r
 }

@@ -93,7 +93,8 @@ type blockWriter struct {
 	ctx     context.Context
 	to      io.Writer
 	max     int64
-	pending []byte // less than a block
+	room    func() error // asked before each block
+	pending []byte       // less than a block
 	sums    []uint32
 	written int64
 }
@@ -123,6 +124,9 @@ func (w *blockWriter) flush() error {
 		return nil
 	}
 	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.room(); err != nil {
 		return err
 	}
 	if w.written += int64(len(w.pending)); w.written > w.max {

@@ -28,8 +28,16 @@ import (
 // settings, or another version of the program.
 var ErrStale = errors.New("stale")
 
-// DefaultMaxBytes is the default of Config.MaxBytes: 16 GiB.
-const DefaultMaxBytes = 16 << 30
+// Defaults of Config.
+const (
+	// DefaultMaxBytes is the default of Config.MaxBytes: 16 GiB.
+	DefaultMaxBytes = 16 << 30
+	// DefaultKeepFree is the default of Config.KeepFree: 64 MiB.
+	DefaultKeepFree = 64 << 20
+)
+
+// plenty is the room on a disk that does not tell how much it has.
+const plenty = int64(1) << 62
 
 // Config says where side files are.
 type Config struct {
@@ -37,13 +45,17 @@ type Config struct {
 	Dir string
 	// MaxBytes bounds one file's body; 0 means DefaultMaxBytes.
 	MaxBytes int64
+	// KeepFree is the room on the disk that is left to uploads: a side file that
+	// would take of it is not written. 0 means DefaultKeepFree, less than 0 none.
+	KeepFree int64
 }
 
 // Folder is a folder of side files. All methods may be called concurrently; of
 // two writes of one name the later stays.
 type Folder struct {
-	dir string
-	max int64
+	dir      string
+	max      int64
+	keepFree int64
 }
 
 // New looks at a folder of side files, and removes the unfinished ones that a
@@ -56,8 +68,12 @@ func New(cfg Config) (*Folder, error) {
 	if cfg.MaxBytes <= 0 {
 		cfg.MaxBytes = DefaultMaxBytes
 	}
-	f := &Folder{dir: cfg.Dir, max: cfg.MaxBytes}
-	return f, f.removeUnfinished()
+	if cfg.KeepFree == 0 {
+		cfg.KeepFree = DefaultKeepFree
+	}
+	f := &Folder{dir: cfg.Dir, max: cfg.MaxBytes, keepFree: cfg.KeepFree}
+	f.removeUnfinished()
+	return f, nil
 }
 
 // Name says what a side file is.
@@ -152,17 +168,15 @@ func (f *Folder) real() error {
 	return nil
 }
 
-func (f *Folder) removeUnfinished() error {
-	entries, err := f.entries()
-	if errors.Is(err, store.ErrDamaged) {
-		return nil // Read and Write say so; there is a start without side files
-	}
+// removeUnfinished removes what it can. What is wrong with the folder, Read and
+// Write say: it must not keep anybody from starting.
+func (f *Folder) removeUnfinished() {
+	entries, _ := f.entries()
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), unfinished) && e.Type().IsRegular() {
-			err = errors.Join(err, remove(filepath.Join(f.dir, e.Name())))
+			_ = remove(filepath.Join(f.dir, e.Name()))
 		}
 	}
-	return err
 }
 
 // Remove removes a side file, or what has taken its place; none is no error.
@@ -243,7 +257,7 @@ func (f *Folder) fill(ctx context.Context, tmp *os.File, head []byte, write func
 	if _, err := tmp.Write(head); err != nil {
 		return err
 	}
-	body := &blockWriter{ctx: ctx, to: tmp, max: f.max}
+	body := &blockWriter{ctx: ctx, to: tmp, max: f.max, room: f.room}
 	if err := write(body); err != nil {
 		return err
 	}
@@ -252,6 +266,14 @@ func (f *Folder) fill(ctx context.Context, tmp *os.File, head []byte, write func
 	}
 	_, err := tmp.Write(trailer(head, body.sums, body.written))
 	return err
+}
+
+// room is ErrFull if the next block would take of what is left to uploads.
+func (f *Folder) room() error {
+	if left := free(f.dir); left-block < f.keepFree {
+		return fmt.Errorf("%w: %d bytes are free, and %d are kept for uploads", store.ErrFull, left, f.keepFree)
+	}
+	return nil
 }
 
 // place renames a finished file. A link or an empty folder that has taken its

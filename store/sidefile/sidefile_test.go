@@ -227,22 +227,25 @@ func TestFailedWrite(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, c := range map[string]struct {
-		ctx   context.Context
-		write func(io.Writer) error
-		want  error
+		ctx      context.Context
+		keepFree int64
+		write    func(io.Writer) error
+		want     error
 	}{
-		"the source fails": {t.Context(), func(w io.Writer) error {
+		"the source fails": {t.Context(), 0, func(w io.Writer) error {
 			_, err := w.Write(random(2 * block))
 			return errors.Join(err, broken)
 		}, broken},
-		"the disk is full": {t.Context(), func(io.Writer) error { return syscall.ENOSPC }, store.ErrFull},
-		"too large":        {t.Context(), whole(random(3*block + 1)), store.ErrTooLarge},
-		"cancelled":        {ended, whole(random(block)), context.Canceled},
+		"the disk is full": {t.Context(), 0, func(io.Writer) error { return syscall.ENOSPC }, store.ErrFull},
+		"too large":        {t.Context(), 0, whole(random(3*block + 1)), store.ErrTooLarge},
+		"too little room":  {t.Context(), free(t.TempDir()), whole(random(1)), store.ErrFull},
+		"cancelled":        {ended, 0, whole(random(block)), context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := folder(t, Config{MaxBytes: 3 * block})
 			body := random(3 * block)
 			put(t, f, "kb_1", "one", body)
+			f.keepFree = max(f.keepFree, c.keepFree)
 			if err := f.Write(c.ctx, "words", "kb_1", "one", c.write); !errors.Is(err, c.want) {
 				t.Errorf("write: %v", err)
 			}
