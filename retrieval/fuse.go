@@ -35,11 +35,15 @@ func gather(match LexicalMatch, lexical []LexicalHit, dense *denseResult) []cand
 		seen[hit.Ref] = true
 		candidates = append(candidates, candidate{lexical: hit})
 	}
+	var refs []ChunkRef
 	for _, near := range dense.near {
 		if ref, ok := match.Find(near.ID); ok && !seen[ref] {
 			seen[ref] = true
-			candidates = append(candidates, candidate{lexical: match.Hit(ref)})
+			refs = append(refs, ref)
 		}
+	}
+	for _, hit := range match.Hits(refs) {
+		candidates = append(candidates, candidate{lexical: hit})
 	}
 	return candidates
 }
@@ -64,8 +68,7 @@ func fuse(match LexicalMatch, candidates []candidate) {
 			}
 			score, known := own[ref]
 			if !known {
-				hit := match.Hit(ref)
-				score = hit.Words + hit.Surface
+				score = match.Own(ref)
 			}
 			best = max(best, score)
 		}

@@ -68,8 +68,12 @@ type LexicalMatch interface {
 	Top(k int) []LexicalHit
 	// Find looks up a chunk of the snapshot by its id.
 	Find(id string) (ChunkRef, bool)
-	// Hit evaluates one chunk of the snapshot.
-	Hit(ref ChunkRef) LexicalHit
+	// Hits evaluates chunks of the snapshot, one hit each in the same order; many
+	// at once cost little more than one.
+	Hits(refs []ChunkRef) []LexicalHit
+	// Own returns Words + Surface of a chunk: at once for those that Top and Hits
+	// returned and for their neighbours.
+	Own(ref ChunkRef) float64
 	// Holds returns those of Terms that a chunk has in any field; never nil.
 	Holds(ref ChunkRef) []string
 	// Explain tells how the chunk's Words came about.

@@ -126,6 +126,7 @@ func (b *segmentBuilder) build() *segment {
 	s.ids = b.ids.build()
 	s.idSlots = newSlots(&s.ids)
 	s.clip()
+	s.setBounds()
 	return &s
 }
 

@@ -9,8 +9,8 @@ import (
 // Explain implements retrieval.LexicalMatch. Its nodes add up to
 // LexicalHit.Words; they are made of the same lists by the same formulas.
 func (m *match) Explain(ref retrieval.ChunkRef) []retrieval.Explanation {
-	index, number := m.at(ref)
-	p, chunk := &m.parts[index], uint32(number)
+	index, chunk := m.at(ref)
+	p := &m.parts[index]
 	avg := average(m.live.tokens, m.live.chunks)
 	nodes := []retrieval.Explanation{
 		m.explainTerms("text", m.stems, index, chunk, 1, func(tf uint32) float64 {
@@ -52,20 +52,19 @@ func (m *match) explainTerms(label string, terms []termList, part int, chunk uin
 
 func (m *match) explainTitle(p *part, chunk uint32) retrieval.Explanation {
 	node := retrieval.Explanation{Label: "title"}
-	if title := p.titles.of[chunk]; title != noTitle {
-		node.Value = titleWeight * p.title[title] / m.most
+	if t := p.titleScore(chunk); t != nil {
+		node.Value = titleWeight * t.field / m.most
 	}
 	return node
 }
 
 func (m *match) explainTitleMatch(p *part, chunk uint32) []retrieval.Explanation {
-	title := p.titles.of[chunk]
-	if title == noTitle || p.named[title] == 0 {
+	t := p.titleScore(chunk)
+	if t == nil || t.named == 0 {
 		return nil
 	}
-	weights := newTitleWeights(m)
 	return []retrieval.Explanation{
-		{Label: "title match", Value: titleMatchWeight * p.named[title] / m.most},
-		{Label: "title cover", Value: titleCoverWeight * weights.cover(p, title)},
+		{Label: "title match", Value: titleMatchWeight * t.named / m.most},
+		{Label: "title cover", Value: titleCoverWeight * t.cover},
 	}
 }

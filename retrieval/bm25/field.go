@@ -10,6 +10,7 @@ import (
 type field struct {
 	dictionary
 	df        []uint32 // docs per term, dead ones included
+	most      []uint8  // bound.go; of fields over chunks
 	ends      []uint32 // end of each term's posting list in data
 	data      []byte
 	positions []byte

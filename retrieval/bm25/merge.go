@@ -30,6 +30,7 @@ func mergeSegments(views []*view) *segment {
 	if s.singles.len() == 0 {
 		s.singleLength = nil
 	}
+	s.setBounds()
 	return &s
 }
 

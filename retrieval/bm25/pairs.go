@@ -1,10 +1,8 @@
 package bm25
 
-// scorePairs adds the BM25 of adjacent words: pairs of the query's words that
-// stand side by side in a chunk too, stop words left out in both, are terms of
-// their own.
-func (m *match) scorePairs() {
-	avg := average(m.live.tokens, m.live.chunks)
+// findPairs finds adjacent words: pairs of the query's words that stand side by
+// side in a chunk too, stop words left out in both, are terms of their own.
+func (m *match) findPairs() {
 	type pair struct{ a, b int }
 	seen := make(map[pair]bool)
 	for i := 1; i < len(m.words); i++ {
@@ -13,16 +11,8 @@ func (m *match) scorePairs() {
 			continue
 		}
 		seen[pair{a.stem, b.stem}] = true
-		list := m.pairList(a.stem, b.stem)
-		if list.df == 0 {
-			continue
-		}
-		m.pairs = append(m.pairs, list)
-		for i, postings := range list.postings {
-			p := &m.parts[i]
-			for _, q := range postings {
-				p.words[q.doc] += pairWeight * list.idf * bm25(q.tf, p.length[q.doc], avg, fieldB)
-			}
+		if list := m.pairList(a.stem, b.stem); list.df > 0 {
+			m.pairs = append(m.pairs, list)
 		}
 	}
 }

@@ -14,8 +14,8 @@ type queryWord struct {
 	stem int // index into match.stems
 }
 
-// analyse cuts the query into words, scores the text by those the chunks know,
-// repairs the others' spelling and scores what that brings.
+// analyse cuts the query into words, and repairs the spelling of those that no
+// chunk has.
 func (m *match) analyse(a *analysis.Analyzer, text string) {
 	tokens := a.Analyze(text)
 	m.words = make([]queryWord, len(tokens))
@@ -23,11 +23,8 @@ func (m *match) analyse(a *analysis.Analyzer, text string) {
 		m.words[i] = queryWord{term: t.Term, word: t.Word, cjk: t.CJK, stem: m.stem(t.Term)}
 	}
 	m.weighStems()
-	m.scoreStems(m.stems)
-	before := len(m.stems)
 	m.text = m.repairWords(text, tokens)
 	m.weighStems()
-	m.scoreStems(m.stems[before:])
 	m.dropUnused()
 }
 
@@ -73,38 +70,45 @@ func (m *match) weighStems() {
 
 // stemList finds a term in title, headings and text.
 func (m *match) stemList(term string) termList {
-	return m.list(term, func(p *part) []byte {
-		if i := p.stems.find(term); i >= 0 {
-			return p.stems.list(i)
+	return m.list(term, func(p *part, _ int) ([]posting, float64) {
+		i := p.stems.find(term)
+		if i < 0 {
+			return nil, 0
 		}
-		return nil
+		return m.scratch.decode(p.stems.list(i)), p.stems.mostOf(i, m.average(), p.average)
 	})
 }
 
-// surfaceList finds an unstemmed word in title, headings and text.
-func (m *match) surfaceList(word string) termList {
-	return m.list(word, func(p *part) []byte {
-		if i := p.surface.find(word); i >= 0 {
-			return p.surfacePostings(i)
+// surfaceList finds an unstemmed word in title, headings and text. Where the
+// list is that of its stem, it is the same slice.
+func (m *match) surfaceList(w queryWord) termList {
+	stem := &m.stems[w.stem]
+	return m.list(w.word, func(p *part, part int) ([]posting, float64) {
+		i := p.surface.find(w.word)
+		if i < 0 {
+			return nil, 0
 		}
-		return nil
+		if list := p.surface.list(i); len(list) > 0 {
+			return m.scratch.decode(list), p.surface.mostOf(i, m.average(), p.average)
+		}
+		return stem.postings[part], stem.most[part]
 	})
 }
 
-func (m *match) list(term string, find func(*part) []byte) termList {
-	l := termList{term: term, postings: make([][]posting, len(m.parts))}
+// list finds a term in every part.
+func (m *match) list(term string, find func(p *part, part int) (postings []posting, most float64)) termList {
+	l := termList{term: term, postings: make([][]posting, len(m.parts)), most: make([]float64, len(m.parts))}
 	for i := range m.parts {
 		p := &m.parts[i]
-		list := find(p)
-		if list == nil {
-			continue
-		}
-		l.postings[i] = m.scratch.decode(list)
+		l.postings[i], l.most[i] = find(p, i)
 		l.df += p.count(l.postings[i])
 	}
 	l.idf = idf(m.live.chunks, l.df)
 	return l
 }
+
+// average is the mean length of the live chunks.
+func (m *match) average() float64 { return average(m.live.tokens, m.live.chunks) }
 
 // count counts the postings of live chunks.
 func (p *part) count(postings []posting) int {

@@ -87,6 +87,9 @@ func (d *decoder) view() *view {
 		d.require(v.wholeDocuments())
 		s.idSlots = newSlots(&s.ids)
 	}
+	if !d.broken {
+		s.setBounds()
+	}
 	return v
 }
 

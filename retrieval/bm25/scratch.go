@@ -4,28 +4,51 @@ import "sync"
 
 // scratch is the memory of one search, kept for the next.
 type scratch struct {
-	floats   []float64
-	used     int
-	postings []posting
+	postings   []posting
+	zeroed     []uint32 // all 0 between searches
+	used       int      // of zeroed
+	floats     []float64
+	clauses    []clause
+	candidates []candidate
+	chunks     []uint32
+	counts     [histogram]int32
+	norms      norms
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// reserve makes room for n floats.
+// reserve makes room for n zeros.
 func (s *scratch) reserve(n int) {
-	if cap(s.floats) < n {
-		s.floats = make([]float64, n)
+	if len(s.zeroed) < n {
+		s.zeroed = make([]uint32, n)
 	}
-	s.floats = s.floats[:n]
-	clear(s.floats)
 	s.used = 0
 	s.postings = s.postings[:0]
 }
 
-// zeros returns n zeros of what was reserved.
-func (s *scratch) zeros(n int) []float64 {
+// zeros returns n zeros of what was reserved, which must be zeros again when
+// the search ends.
+func (s *scratch) zeros(n int) []uint32 {
 	s.used += n
-	return s.floats[s.used-n : s.used : s.used]
+	return s.zeroed[s.used-n : s.used : s.used]
+}
+
+// sums returns a zero for every chunk of the parts.
+func (s *scratch) sums(parts []part) [][]float64 {
+	n := 0
+	for i := range parts {
+		n += parts[i].chunks()
+	}
+	if cap(s.floats) < n {
+		s.floats = make([]float64, n)
+	}
+	rest := s.floats[:n]
+	clear(rest)
+	sums := make([][]float64, len(parts))
+	for i := range parts {
+		sums[i], rest = rest[:parts[i].chunks()], rest[parts[i].chunks():]
+	}
+	return sums
 }
 
 // decode returns the postings of a list.

@@ -18,6 +18,9 @@ type segment struct {
 	singleLength []uint32 // per chunk; nil if the segment has none
 
 	titles titles
+
+	// What the fields' bounds were set for: the average length and singleLength.
+	average, singleAverage float64
 }
 
 // document is the range of chunks [first, first+count).

@@ -29,10 +29,14 @@ func (m *match) repairWords(text string, tokens []analysis.Token) string {
 	spelling := respelling{text: text}
 	tried := make(map[string]string)
 	kept := m.words[:0]
+	var sums [][]float64
 	for i, w := range m.words {
 		near, known := tried[w.word]
 		if !known && len(tried) < maxTried && m.repairable(w) {
-			near = m.repair(w.word)
+			if sums == nil {
+				sums = m.sumStems()
+			}
+			near = m.repair(w.word, sums)
 			tried[w.word] = near
 		}
 		if near != "" {
@@ -49,6 +53,21 @@ func (m *match) repairWords(text string, tokens []analysis.Token) string {
 	return spelling.String()
 }
 
+// sumStems returns, for every chunk of every part, the sum of the text's BM25L
+// of the words as they are written.
+func (m *match) sumStems() [][]float64 {
+	sums := m.scratch.sums(m.parts)
+	for _, term := range m.stems {
+		for i, postings := range term.postings {
+			p := &m.parts[i]
+			for _, q := range postings {
+				sums[i][q.doc] += float64(term.idf * bm25L(q.tf, m.scratch.norms.of(p.length[q.doc])))
+			}
+		}
+	}
+	return sums
+}
+
 // repairable says whether a word may be misspelt.
 func (m *match) repairable(w queryWord) bool {
 	return m.stems[w.stem].df == 0 && !w.cjk && isAlphabetic(w.word) && utf8.RuneCountInString(w.word) >= minRepaired
@@ -57,14 +76,14 @@ func (m *match) repairable(w queryWord) bool {
 // repair returns what stands for a word that no chunk has: of the words that
 // differ from it by one letter, added, left out, changed, or swapped with the
 // next, a stop word, else the one that fits best. "" leaves the word.
-func (m *match) repair(word string) string {
+func (m *match) repair(word string, sums [][]float64) string {
 	best, most := "", int64(0)
 	first, _ := utf8.DecodeRuneInString(word)
 	for near := range nearWords(word) {
 		if len(near) >= minRepaired && analysis.IsStopWord(near) {
 			return near
 		}
-		fit := m.fit(near)
+		fit := m.fit(near, sums)
 		if r, _ := utf8.DecodeRuneInString(near); r == first {
 			fit *= sameLetter
 		}
@@ -77,10 +96,10 @@ func (m *match) repair(word string) string {
 
 // fit tells how well a word goes with the rest of the query: it sums over the
 // chunks that have it the cube of what they have of the other words, which
-// m.words' scores are at this time. So a rarer word in the right company beats
+// sums tells. So a rarer word in the right company beats
 // a frequent one, and without company the more frequent one wins. The sum is
 // of whole billionths, since that of fractions depends on their order.
-func (m *match) fit(word string) int64 {
+func (m *match) fit(word string, sums [][]float64) int64 {
 	sum := int64(0)
 	for i := range m.parts {
 		p := &m.parts[i]
@@ -90,7 +109,7 @@ func (m *match) fit(word string) int64 {
 		}
 		for _, q := range m.scratch.decode(p.surfacePostings(term)) {
 			if p.alive(q.doc) {
-				share := strayFit + p.words[q.doc]/m.most
+				share := strayFit + sums[i][q.doc]/m.most
 				sum += int64(share * share * share * 1e9)
 			}
 		}

@@ -12,8 +12,8 @@ const (
 	minShare      = .34 // of the title word's letters that the query has
 )
 
-// scoreTitleMatch adds, to every chunk under a title, how much of the query
-// the title names and how much of the title the query names. A word of a title
+// scoreTitleMatch finds how much of the query each title names and how much of
+// the title the query names, which is given to every chunk under it. A word of a title
 // counts fully if the query has its stem, or two or three adjacent words of
 // the query make it when written together; in part if a word of the query is
 // its beginning. Words weigh by idf over distinct titles.
@@ -22,11 +22,10 @@ func (m *match) scoreTitleMatch() {
 	weights := newTitleWeights(m)
 	for i := range m.parts {
 		p := &m.parts[i]
-		touched := m.creditTitles(p, written, weights)
-		for _, title := range touched {
-			named, cover := p.named[title], weights.cover(p, title)
-			for _, chunk := range p.titles.under(title) {
-				p.words[chunk] += titleMatchWeight*named + titleCoverWeight*cover*m.most
+		m.creditTitles(p, written, weights)
+		for j := range p.titled {
+			if t := &p.titled[j]; t.named > 0 {
+				t.cover = weights.cover(p, t)
 			}
 		}
 	}
@@ -66,17 +65,9 @@ func (m *match) writtenForms() writtenForms {
 	return f
 }
 
-// creditTitles sums idf times credit into part.named and returns the titles
-// that got any.
-func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) []uint32 {
+// creditTitles sums idf times credit of the titles.
+func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) {
 	credited := make(map[uint32]bool) // stems with full credit everywhere
-	var touched []uint32
-	add := func(title uint32, amount float64) {
-		if p.named[title] == 0 {
-			touched = append(touched, title)
-		}
-		p.named[title] += amount
-	}
 	for _, term := range f.stems {
 		stem := p.titles.stems.find(term)
 		if stem < 0 {
@@ -85,7 +76,7 @@ func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) []u
 		credited[uint32(stem)] = true
 		weight := weights.of(p, stem)
 		for _, q := range m.scratch.decode(p.titles.stems.list(stem)) {
-			add(q.doc, weight)
+			p.scoreOf(q.doc).named += weight
 		}
 	}
 	partial := make(map[titleStem]float64)
@@ -117,9 +108,8 @@ func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) []u
 		}
 	}
 	for _, key := range order {
-		add(key.title, weights.of(p, int(key.stem))*partial[key])
+		p.scoreOf(key.title).named += float64(weights.of(p, int(key.stem)) * partial[key])
 	}
-	return touched
 }
 
 type titleStem struct{ title, stem uint32 }
@@ -190,10 +180,10 @@ func (w *titleWeights) weigh(df int) float64 {
 }
 
 // cover returns the share of a title's idf that the query names, 0..1.
-func (w *titleWeights) cover(p *part, title uint32) float64 {
+func (w *titleWeights) cover(p *part, t *titleScore) float64 {
 	sum := 0.
-	for _, stem := range p.titles.stemsOf(title) {
+	for _, stem := range p.titles.stemsOf(t.title) {
 		sum += w.of(p, int(stem))
 	}
-	return min(p.named[title]/sum, 1)
+	return min(t.named/sum, 1)
 }

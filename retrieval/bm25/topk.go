@@ -6,30 +6,38 @@ import (
 	"strings"
 )
 
-// candidate is a scored chunk.
-type candidate struct {
+// ranked is a scored chunk.
+type ranked struct {
 	score float64
 	part  *part
-	chunk int
+	chunk uint32
 }
 
-// compare orders candidates best first, equal scores by chunk id.
-func (c candidate) compare(d candidate) int {
+// compare orders chunks best first, equal scores by chunk id.
+func (c ranked) compare(d ranked) int {
 	if c.score != d.score {
 		return cmp.Compare(d.score, c.score)
 	}
-	return strings.Compare(c.part.ids.at(c.chunk), d.part.ids.at(d.chunk))
+	return strings.Compare(c.part.ids.at(int(c.chunk)), d.part.ids.at(int(d.chunk)))
 }
 
-// topK keeps the k best candidates in a binary heap with the worst on top.
+// topK keeps the k best chunks in a binary heap with the worst on top.
 type topK struct {
 	k    int
-	heap []candidate
+	heap []ranked
 }
 
 func (t *topK) full() bool { return len(t.heap) == t.k }
 
-func (t *topK) offer(c candidate) {
+// threshold is the score below which nothing is among the k best.
+func (t *topK) threshold() float64 {
+	if !t.full() {
+		return 0
+	}
+	return t.heap[0].score
+}
+
+func (t *topK) offer(c ranked) {
 	if !t.full() {
 		t.heap = append(t.heap, c)
 		t.up(len(t.heap) - 1)
@@ -69,8 +77,8 @@ func (t *topK) down() {
 	}
 }
 
-// sorted returns the candidates best first.
-func (t *topK) sorted() []candidate {
-	slices.SortFunc(t.heap, candidate.compare)
+// sorted returns the chunks best first.
+func (t *topK) sorted() []ranked {
+	slices.SortFunc(t.heap, ranked.compare)
 	return t.heap
 }

@@ -1,0 +1,124 @@
+package bm25
+
+import (
+	"cmp"
+	"slices"
+
+	"ragagent/retrieval"
+)
+
+// Top implements retrieval.LexicalMatch.
+func (m *match) Top(k int) []retrieval.LexicalHit {
+	if k <= 0 {
+		return nil
+	}
+	top := topK{k: k}
+	for _, i := range m.largestFirst() {
+		found := m.prune(i, m.ownClauses(i), pruning{k: k, handedOn: retrieval.NeighbourWeight, threshold: top.threshold()})
+		m.evaluateWithNeighbours(i, found)
+		p := &m.parts[i]
+		for _, chunk := range found {
+			if p.valueOf(chunk).words > 0 {
+				top.offer(ranked{m.score(p, chunk), p, chunk})
+			}
+		}
+	}
+	hits := make([]retrieval.LexicalHit, 0, len(top.heap))
+	for _, c := range top.sorted() {
+		hits = append(hits, m.hit(c.part, c.chunk))
+	}
+	return hits
+}
+
+// largestFirst returns the indexes of the parts by their size: what the large
+// ones have keeps most of the others out.
+func (m *match) largestFirst() []int {
+	order := make([]int, len(m.parts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.parts[b].chunks(), m.parts[a].chunks()) })
+	return order
+}
+
+// Hits implements retrieval.LexicalMatch.
+func (m *match) Hits(refs []retrieval.ChunkRef) []retrieval.LexicalHit {
+	byPart := make([][]uint32, len(m.parts))
+	for _, ref := range refs {
+		i, chunk := m.at(ref)
+		byPart[i] = append(byPart[i], chunk)
+	}
+	for i, chunks := range byPart {
+		m.evaluateWithNeighbours(i, chunks)
+	}
+	hits := make([]retrieval.LexicalHit, len(refs))
+	for n, ref := range refs {
+		i, chunk := m.at(ref)
+		hits[n] = m.hit(&m.parts[i], chunk)
+	}
+	return hits
+}
+
+// Own implements retrieval.LexicalMatch.
+func (m *match) Own(ref retrieval.ChunkRef) float64 {
+	i, chunk := m.at(ref)
+	m.evaluate(i, []uint32{chunk})
+	return m.ownScore(&m.parts[i], chunk)
+}
+
+// evaluateWithNeighbours evaluates what the scores of chunks need.
+func (m *match) evaluateWithNeighbours(part int, chunks []uint32) {
+	p := &m.parts[part]
+	all := make([]uint32, 0, 3*len(chunks))
+	for _, chunk := range chunks {
+		all = append(all, chunk)
+		if before := p.before(chunk); before >= 0 {
+			all = append(all, uint32(before))
+		}
+		if after := p.after(chunk); after >= 0 {
+			all = append(all, uint32(after))
+		}
+	}
+	m.evaluate(part, all)
+}
+
+// hit returns a chunk that is evaluated with its neighbours.
+func (m *match) hit(p *part, chunk uint32) retrieval.LexicalHit {
+	v := p.valueOf(chunk)
+	h := retrieval.LexicalHit{
+		Ref:        p.ref(chunk),
+		ID:         p.ids.at(int(chunk)),
+		Collection: m.snaps[p.snap].name,
+		Words:      v.words * m.unit,
+		Surface:    v.exact * m.surfaceUnit,
+		Before:     retrieval.NoChunk,
+		After:      retrieval.NoChunk,
+		Score:      m.score(p, chunk),
+	}
+	if before := p.before(chunk); before >= 0 {
+		h.Before = p.ref(uint32(before))
+	}
+	if after := p.after(chunk); after >= 0 {
+		h.After = p.ref(uint32(after))
+	}
+	return h
+}
+
+// ownScore is LexicalHit.Words and LexicalHit.Surface of an evaluated chunk
+// together.
+func (m *match) ownScore(p *part, chunk uint32) float64 {
+	v := p.valueOf(chunk)
+	return float64(v.words*m.unit) + float64(v.exact*m.surfaceUnit)
+}
+
+// score is LexicalHit.Score of a chunk that is evaluated with its neighbours.
+func (m *match) score(p *part, chunk uint32) float64 {
+	best := 0.
+	if before := p.before(chunk); before >= 0 {
+		best = m.ownScore(p, uint32(before))
+	}
+	if after := p.after(chunk); after >= 0 {
+		best = max(best, m.ownScore(p, uint32(after)))
+	}
+	return m.ownScore(p, chunk) + float64(retrieval.NeighbourWeight*best)
+}
