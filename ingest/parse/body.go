@@ -26,13 +26,6 @@ type body struct {
 	earlier int // blocks that were
 }
 
-// reset drops what was added.
-func (b *body) reset() {
-	b.out.Reset()
-	b.blocks = nil
-	b.err = nil
-}
-
 // between separates blocks in the body.
 const between = "\n\n"
 

@@ -4,6 +4,10 @@ import (
 	"errors"
 
 	"ragagent/ingest/parse/doc"
+	"ragagent/ingest/parse/epub"
+	"ragagent/ingest/parse/mail"
+	"ragagent/ingest/parse/office"
+	"ragagent/ingest/parse/rtf"
 	"ragagent/ingest/parse/tabular"
 )
 
@@ -58,6 +62,15 @@ var traits = map[format]trait{
 	formatTSV:      {mime: "text/tab-separated-values", characters: true, read: tabular.ReadCSV},
 	formatJSON:     {mime: "application/json", characters: true, read: tabular.ReadJSON},
 	formatJSONL:    {mime: "application/jsonl", characters: true, read: tabular.ReadJSON},
+	formatMail:     {mime: "message/rfc822", read: mail.Read},
+	formatRTF:      {mime: "application/rtf", read: rtf.Read},
+	formatEPUB:     {mime: "application/epub+zip", read: epub.Read},
+	formatDOCX:     {mime: "application/vnd.openxmlformats-officedocument.wordprocessingml.document", read: office.ReadDOCX},
+	formatPPTX:     {mime: "application/vnd.openxmlformats-officedocument.presentationml.presentation", read: office.ReadPPTX},
+	formatXLSX:     {mime: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", read: office.ReadXLSX},
+	formatODT:      {mime: "application/vnd.oasis.opendocument.text", read: office.ReadODT},
+	formatODS:      {mime: "application/vnd.oasis.opendocument.spreadsheet", read: office.ReadODS},
+	formatODP:      {mime: "application/vnd.oasis.opendocument.presentation", read: office.ReadODP},
 }
 
 // readable says that f is one of the formats that a Text can have.

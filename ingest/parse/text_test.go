@@ -174,7 +174,6 @@ func TestWhatCannotBeRead(t *testing.T) {
 		{"an image named as Markdown", "a.md", png, ErrUnsupported, "PNG"},
 		{"a program", "a.txt", "\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00", ErrUnsupported, "program"},
 		{"noise", "a.txt", strings.Repeat("\x00\x01\x02\x93\xff", 200), ErrUnsupported, "unknown kind"},
-		{"RTF", "a.txt", `{\rtf1\ansi Hello}`, ErrUnsupported, "RTF"},
 		{"a zip file cut off", "a.md", "PK\x03\x04\x14\x00\x00\x00\x08\x00", ErrDamaged, "cut off"},
 	}
 	for _, tt := range tests {

@@ -137,11 +137,7 @@ func (f textFile) into(r *reading) {
 	warnings := f.warnings
 	switch {
 	case f.format == formatHTML:
-		// Its reader may drop what it read, and begin again.
-		handOn := r.body.handOn
-		r.body.handOn = nil
 		r.title, r.meta = readHTML(&r.body, f.text)
-		r.body.handOn = handOn
 	case f.format == formatMarkdown:
 		var more []string
 		r.title, r.meta, more = readMarkdown(&r.body, f.text)
