@@ -38,7 +38,7 @@ func (x *Index) newCollection(name string, dim int) (*collection, error) {
 		return nil, fmt.Errorf("create collection %q: %w", name, err)
 	}
 	c := &collection{
-		dim: dim, exactUpTo: x.exactUpTo, rotation: newRotation(dim),
+		dim: dim, exactUpTo: x.exactUpTo, rotation: newRotation(x.kernels, dim),
 		budget: x.budget, docs: docs, open: -1,
 	}
 	c.snapshot.Store(&snapshot{ids: newIDTable(0)})

@@ -248,5 +248,15 @@ func TestKernelsAgree(t *testing.T) {
 		if x, y := slow.cosine(unitVector(a), unitVector(b)), fast.cosine(unitVector(a), unitVector(b)); x != y {
 			t.Fatalf("cosine %v in Go, %v", x, y)
 		}
+		v := gauss(r, 1<<rapid.IntRange(0, 10).Draw(t, "power"))
+		w := slices.Clone(v)
+		by := gauss(r, len(v))
+		hadamardGo(v)
+		scaleGo(v[at%len(v):], by[at%len(v):])
+		fast.hadamard(w)
+		fast.scale(w[at%len(v):], by[at%len(v):])
+		if diff := cmp.Diff(v, w); diff != "" {
+			t.Fatalf("hadamard, scaled (-Go +fastest):\n%s", diff)
+		}
 	})
 }

@@ -20,10 +20,12 @@ type idTable struct {
 
 // newIDTable makes a table that is a quarter to half full at n entries.
 func newIDTable(n int) *idTable {
-	return &idTable{
+	t := &idTable{
 		seed:    maphash.MakeSeed(),
 		entries: make([]atomic.Uint64, 1<<bits.Len(uint(max(2*n, 15)))),
 	}
+	largePages(t.entries)
+	return t
 }
 
 // full tells that another entry would make probing slow.

@@ -25,13 +25,21 @@ type kernels struct {
 	// pick writes a bit for each row whose sum reaches the threshold of its
 	// weight, blockRows rows a mask.
 	pick func(masks []uint32, sums, weights []uint16, t threshold)
+	// hadamard is the Walsh-Hadamard transform, not normalised, of a vector
+	// whose length is a power of two.
+	hadamard func(v []float32)
+	// scale multiplies each component of v with that of by.
+	scale func(v, by []float32)
 	// prefetch begins to fetch n bytes, 1 or more, into the cache.
 	prefetch func(p unsafe.Pointer, n int)
 }
 
 // portable are the kernels in Go.
 func portable() kernels {
-	return kernels{dots: dotsGo, dot: dotGo, add: addGo, pick: pickGo, prefetch: func(unsafe.Pointer, int) {}}
+	return kernels{
+		dots: dotsGo, dot: dotGo, add: addGo, pick: pickGo,
+		hadamard: hadamardGo, scale: scaleGo, prefetch: func(unsafe.Pointer, int) {},
+	}
 }
 
 // fetch begins to fetch what will be read soon.
@@ -109,5 +117,32 @@ func pickGo(masks []uint32, sums, weights []uint16, t threshold) {
 			}
 		}
 		masks[block] = mask
+	}
+}
+
+func hadamardGo(v []float32) {
+	h := 1
+	for ; 4*h <= len(v); h *= 4 { // two steps at once: half the passes
+		for i := 0; i < len(v); i += 4 * h {
+			a, b, c, d := v[i:i+h], v[i+h:i+2*h], v[i+2*h:i+3*h], v[i+3*h:i+4*h]
+			b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
+			for j := range a {
+				ab, cd := a[j]+b[j], c[j]+d[j]
+				ba, dc := a[j]-b[j], c[j]-d[j]
+				a[j], b[j], c[j], d[j] = ab+cd, ba+dc, ab-cd, ba-dc
+			}
+		}
+	}
+	if 2*h == len(v) {
+		a, b := v[:h], v[h:]
+		for j := range a {
+			a[j], b[j] = a[j]+b[j], a[j]-b[j]
+		}
+	}
+}
+
+func scaleGo(v, by []float32) {
+	for i := range v {
+		v[i] *= by[i]
 	}
 }

@@ -11,7 +11,10 @@ import (
 // fastest returns the best kernels this machine can run.
 func fastest() kernels {
 	if cpu.X86.HasAVX2 {
-		return kernels{dots: dots256, dot: dot256, add: add256, pick: pick256, prefetch: prefetch}
+		return kernels{
+			dots: dots256, dot: dot256, add: add256, pick: pick256,
+			hadamard: hadamard256, scale: scale256, prefetch: prefetch,
+		}
 	}
 	return portable()
 }
@@ -50,6 +53,23 @@ func pick256(masks []uint32, sums, weights []uint16, t threshold) {
 	pickAVX2(&masks[0], &sums[0], &weights[0], &t, len(masks))
 }
 
+func hadamard256(v []float32) {
+	if len(v) < 8 {
+		hadamardGo(v)
+		return
+	}
+	hadamardAVX2(&v[0], len(v))
+}
+
+func scale256(v, by []float32) {
+	whole := len(v) &^ 7
+	if whole > 0 {
+		_ = by[whole-1]
+		scaleAVX2(&v[0], &by[0], whole)
+	}
+	scaleGo(v[whole:], by[whole:])
+}
+
 // dotsAVX2 wants stride to be a multiple of 32, and more than 0.
 //
 //go:noescape
@@ -69,6 +89,16 @@ func addAVX2(sums *uint16, bits, table *byte, blocks, pairs, ahead int)
 //
 //go:noescape
 func pickAVX2(masks *uint32, sums, weights *uint16, t *threshold, blocks int)
+
+// hadamardAVX2 wants n to be a power of two, 8 or more.
+//
+//go:noescape
+func hadamardAVX2(v *float32, n int)
+
+// scaleAVX2 wants n to be a multiple of 8, and more than 0.
+//
+//go:noescape
+func scaleAVX2(v, by *float32, n int)
 
 // prefetch wants n to be more than 0.
 //

@@ -254,6 +254,98 @@ pick:
 	VZEROUPPER
 	RET
 
+// The lanes whose sign changes where lanes 1, 2 and 4 apart are added.
+DATA flips<>+0(SB)/8, $0x8000000000000000
+DATA flips<>+8(SB)/8, $0x8000000000000000
+DATA flips<>+16(SB)/8, $0x8000000000000000
+DATA flips<>+24(SB)/8, $0x8000000000000000
+DATA flips<>+32(SB)/8, $0
+DATA flips<>+40(SB)/8, $0x8000000080000000
+DATA flips<>+48(SB)/8, $0
+DATA flips<>+56(SB)/8, $0x8000000080000000
+DATA flips<>+64(SB)/8, $0
+DATA flips<>+72(SB)/8, $0
+DATA flips<>+80(SB)/8, $0x8000000080000000
+DATA flips<>+88(SB)/8, $0x8000000080000000
+GLOBL flips<>(SB), RODATA|NOPTR, $96
+
+// func hadamardAVX2(v *float32, n int)
+TEXT ·hadamardAVX2(SB), NOSPLIT, $0-16
+	MOVQ    v+0(FP), DI
+	MOVQ    n+8(FP), CX
+	SHLQ    $2, CX
+	ADDQ    DI, CX               // the end
+	VMOVUPS flips<>+0(SB), Y4
+	VMOVUPS flips<>+32(SB), Y5
+	VMOVUPS flips<>+64(SB), Y6
+	MOVQ    DI, SI
+
+lanes:
+	VMOVUPS    (SI), Y0
+	VPERMILPS  $0xb1, Y0, Y1
+	VXORPS     Y4, Y0, Y0
+	VADDPS     Y0, Y1, Y0
+	VPERMILPS  $0x4e, Y0, Y1
+	VXORPS     Y5, Y0, Y0
+	VADDPS     Y0, Y1, Y0
+	VPERM2F128 $1, Y0, Y0, Y1
+	VXORPS     Y6, Y0, Y0
+	VADDPS     Y0, Y1, Y0
+	VMOVUPS    Y0, (SI)
+	ADDQ       $32, SI
+	CMPQ       SI, CX
+	JLT        lanes
+
+	MOVQ $32, R8 // how far apart, in bytes
+
+level:
+	LEAQ (DI)(R8*1), DX
+	CMPQ DX, CX
+	JGE  mixed
+	MOVQ DI, SI
+
+group:
+	LEAQ (SI)(R8*1), DX
+	MOVQ R8, BX
+
+pairs:
+	VMOVUPS (SI), Y0
+	VMOVUPS (DX), Y1
+	VADDPS  Y1, Y0, Y2
+	VSUBPS  Y1, Y0, Y3
+	VMOVUPS Y2, (SI)
+	VMOVUPS Y3, (DX)
+	ADDQ    $32, SI
+	ADDQ    $32, DX
+	SUBQ    $32, BX
+	JNZ     pairs
+	MOVQ    DX, SI
+	CMPQ    SI, CX
+	JLT     group
+	SHLQ    $1, R8
+	JMP     level
+
+mixed:
+	VZEROUPPER
+	RET
+
+// func scaleAVX2(v, by *float32, n int)
+TEXT ·scaleAVX2(SB), NOSPLIT, $0-24
+	MOVQ v+0(FP), DI
+	MOVQ by+8(FP), SI
+	MOVQ n+16(FP), CX
+
+scale:
+	VMOVUPS (DI), Y0
+	VMULPS  (SI), Y0, Y0
+	VMOVUPS Y0, (DI)
+	ADDQ    $32, DI
+	ADDQ    $32, SI
+	SUBQ    $8, CX
+	JG      scale
+	VZEROUPPER
+	RET
+
 // func prefetch(p unsafe.Pointer, n int)
 TEXT ·prefetch(SB), NOSPLIT, $0-16
 	MOVQ p+0(FP), SI

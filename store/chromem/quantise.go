@@ -7,8 +7,9 @@ import (
 )
 
 // unitTolerance is how far an L2 norm may be from 1; chromem-go keeps the
-// slice it is given within it, and would else make a normalised copy.
-const unitTolerance = 1e-6
+// slice it is given within 1e-6, and would else make a normalised copy. Its sum
+// is in another order.
+const unitTolerance = 1e-6 - 1e-12
 
 // maxCode is the largest absolute value of a code.
 const maxCode = 127
@@ -16,13 +17,19 @@ const maxCode = 127
 // strideOf is the length of a row of codes: whole steps of the kernels.
 func strideOf(dim int) int { return (dim + codeStep - 1) / codeStep * codeStep }
 
-// norm returns the L2 norm, computed as chromem-go does.
+// norm returns the L2 norm.
 func norm(v []float32) float64 {
-	var sum float64
-	for _, c := range v {
-		sum += float64(c) * float64(c)
+	var a, b, c, d float64 // side by side: one sum would wait for itself
+	for ; len(v) >= 4; v = v[4:] {
+		a += float64(v[0]) * float64(v[0])
+		b += float64(v[1]) * float64(v[1])
+		c += float64(v[2]) * float64(v[2])
+		d += float64(v[3]) * float64(v[3])
 	}
-	return math.Sqrt(sum)
+	for _, x := range v {
+		a += float64(x) * float64(x)
+	}
+	return math.Sqrt((a + b) + (c + d))
 }
 
 // isUnit tells whether v may be stored. It is false for a zero vector and for
@@ -46,26 +53,50 @@ func unitQuery(query []float32, dim int) ([]float32, error) {
 }
 
 // quantise writes v as codes of -127..127, so that v ≈ scale · code, and
-// returns the scale and an upper bound of |v - scale · code|.
+// returns the scale and an upper bound of |v - scale · code|. v has no larger
+// components than a unit vector.
 func quantise(codes []int8, v []float32) (scale, bound float32) {
-	var largest float32
-	for _, c := range v {
-		largest = max(largest, c, -c)
-	}
-	if largest == 0 {
-		clear(codes)
-		return 0, 0
-	}
+	largest := peak(v)
 	scale = largest / maxCode
-	s, inverse := float64(scale), 1/float64(scale)
-	var sum float64
-	for i, c := range v {
-		q := math.RoundToEven(float64(c) * inverse)
-		codes[i] = int8(max(-maxCode, min(maxCode, q)))
-		e := float64(c) - s*float64(codes[i])
-		sum += e * e
+	if scale == 0 {
+		clear(codes)
+		return 0, above(norm(v))
 	}
-	return scale, above(math.Sqrt(sum))
+	inverse := 1 / scale
+	// Adding and taking away a number whose last digit is 1 rounds to even.
+	const ones = 3 << 22
+	codes = codes[:len(v)]
+	var even, odd float32
+	for i := 0; i+1 < len(v); i += 2 {
+		p, q := float32(float32(v[i]*inverse)+ones)-ones, float32(float32(v[i+1]*inverse)+ones)-ones
+		codes[i], codes[i+1] = int8(p), int8(q)
+		d, e := v[i]-float32(p*scale), v[i+1]-float32(q*scale)
+		even += float32(d * d)
+		odd += float32(e * e)
+	}
+	if last := len(v) - 1; last%2 == 0 {
+		p := float32(float32(v[last]*inverse)+ones) - ones
+		codes[last] = int8(p)
+		d := v[last] - float32(p*scale)
+		even += float32(d * d)
+	}
+	// Each difference is off by at most 2^-23 of its component, all of them by
+	// 2^-23 of |v|; the sums by at most len(v)·2^-24 of themselves.
+	relative := 1 + float64(len(v)+4)*0x1p-24
+	return scale, above(math.Sqrt((float64(even)+float64(odd))*relative) + 0x1p-22)
+}
+
+// peak returns the largest absolute value of a component.
+func peak(v []float32) float32 {
+	// Without their signs floats are ordered like their bits.
+	var a, b uint32
+	for ; len(v) >= 2; v = v[2:] {
+		a, b = max(a, math.Float32bits(v[0])&^(1<<31)), max(b, math.Float32bits(v[1])&^(1<<31))
+	}
+	if len(v) > 0 {
+		a = max(a, math.Float32bits(v[0])&^(1<<31))
+	}
+	return math.Float32frombits(max(a, b))
 }
 
 // above returns the next float32 above x, so that rounding keeps a bound one.

@@ -15,12 +15,13 @@ const rotationRounds = 4
 // applies a Walsh-Hadamard transform, to the first and to the last power of
 // two of the components in turn.
 type rotation struct {
+	kernels    kernels
 	dim, power int
 	signs      [rotationRounds][]float32
 }
 
-func newRotation(dim int) *rotation {
-	r := &rotation{dim: dim, power: 1}
+func newRotation(k kernels, dim int) *rotation {
+	r := &rotation{kernels: k, dim: dim, power: 1}
 	for 2*r.power <= dim {
 		r.power *= 2
 	}
@@ -51,32 +52,7 @@ func (r *rotation) part(round int, v []float32) []float32 {
 // apply rotates v in place. len(v) is dim.
 func (r *rotation) apply(v []float32) {
 	for round, signs := range r.signs {
-		for i := range v {
-			v[i] *= signs[i]
-		}
-		hadamard(r.part(round, v))
-	}
-}
-
-// hadamard is the Walsh-Hadamard transform, not normalised. len(v) is a power
-// of two.
-func hadamard(v []float32) {
-	h := 1
-	for ; 4*h <= len(v); h *= 4 { // two steps at once: half the passes
-		for i := 0; i < len(v); i += 4 * h {
-			a, b, c, d := v[i:i+h], v[i+h:i+2*h], v[i+2*h:i+3*h], v[i+3*h:i+4*h]
-			b, c, d = b[:len(a)], c[:len(a)], d[:len(a)]
-			for j := range a {
-				ab, cd := a[j]+b[j], c[j]+d[j]
-				ba, dc := a[j]-b[j], c[j]-d[j]
-				a[j], b[j], c[j], d[j] = ab+cd, ba+dc, ab-cd, ba-dc
-			}
-		}
-	}
-	if 2*h == len(v) {
-		a, b := v[:h], v[h:]
-		for j := range a {
-			a[j], b[j] = a[j]+b[j], a[j]-b[j]
-		}
+		r.kernels.scale(v, signs)
+		r.kernels.hadamard(r.part(round, v))
 	}
 }

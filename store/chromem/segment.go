@@ -38,7 +38,7 @@ type segment struct {
 // newSegment makes an empty segment, rows of 1..maxRows.
 func newSegment(rows, dim int) *segment {
 	stride := strideOf(dim)
-	return &segment{
+	s := &segment{
 		dim: dim, stride: stride,
 		ids:     make([]string, rows),
 		vectors: make([]float32, rows*dim),
@@ -46,6 +46,11 @@ func newSegment(rows, dim int) *segment {
 		scales:  make([]float32, rows),
 		errors:  make([]float32, rows),
 	}
+	if rows == maxRows {
+		largePages(s.vectors)
+		largePages(s.codes)
+	}
+	return s
 }
 
 // segmentBytes is the memory of a segment, without the bytes of the ids, and

@@ -78,6 +78,7 @@ func newSketch(r *rotation, s *segment) *sketch {
 		weights: make([]uint16, maxRows),
 		records: make([]uint64, maxRows*recordWords(s.dim)),
 	}
+	largePages(k.records)
 	for row := range maxRows {
 		for i, c := range s.vector(row) {
 			k.centre[i] += c / maxRows
@@ -136,7 +137,7 @@ func signs(words []uint64, u []float32) {
 	for i := 0; i < len(u); i += 64 {
 		var w uint64
 		for j, c := range u[i:min(i+64, len(u))] {
-			w |= uint64(^math.Float32bits(c)>>31) << j
+			w |= uint64(^math.Float32bits(c)>>31) << (j & 63)
 		}
 		words[i/64] = w
 	}
@@ -158,15 +159,27 @@ func pack(bits []byte, row int, words []uint64, from int) {
 
 // estimator returns what p·s is multiplied with, and the slack of the result.
 func estimator(u []float32) (factor, slack float32) {
-	var squares, abs float64
-	for _, c := range u {
-		squares += float64(c) * float64(c)
-		abs += math.Abs(float64(c))
-	}
+	abs, length := absolute(u), norm(u)
 	if abs == 0 {
 		return 0, rounding
 	}
+	squares := length * length
 	c2 := abs * abs / (squares * float64(len(u)))
 	deviation := math.Sqrt(squares * max(0, 1-c2) / c2 / float64(len(u)-1))
 	return float32(squares / abs), float32(confidence*deviation + rounding)
+}
+
+// absolute returns the sum of the absolute values.
+func absolute(v []float32) float64 {
+	var a, b, c, d float64 // side by side: one sum would wait for itself
+	for ; len(v) >= 4; v = v[4:] {
+		a += math.Abs(float64(v[0]))
+		b += math.Abs(float64(v[1]))
+		c += math.Abs(float64(v[2]))
+		d += math.Abs(float64(v[3]))
+	}
+	for _, x := range v {
+		a += math.Abs(float64(x))
+	}
+	return (a + b) + (c + d)
 }

@@ -27,7 +27,7 @@ func fullSegment(vectors [][]float32) *segment {
 func TestRotation(t *testing.T) {
 	for _, dim := range []int{1, 2, 64, 100, 384, 1000} {
 		r := rand.New(rand.NewPCG(1, uint64(dim)))
-		rotation := newRotation(dim)
+		rotation := newRotation(fastest(), dim)
 		a, b := unitVector(gauss(r, dim)), unitVector(gauss(r, dim))
 		var want, got float64
 		for i := range a {
@@ -94,7 +94,7 @@ func TestSlack(t *testing.T) {
 	for _, kind := range []string{"gaussian", "one bundle", "equal", "one-hot"} {
 		for _, dim := range []int{64, 100, 384} {
 			s := fullSegment(hardVectors(kind, maxRows, dim))
-			rotation := newRotation(dim)
+			rotation := newRotation(fastest(), dim)
 			k := newSketch(rotation, s)
 			r := rand.New(rand.NewPCG(8, 8))
 			kernel := portable()

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package chromem
+
+func largePages[T any]([]T) {}
