@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	stdunicode "unicode"
 	"unicode/utf8"
 
 	"github.com/wlynxg/chardet"
@@ -13,6 +15,7 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/unicode"
 )
 
@@ -88,7 +91,40 @@ func unmarkedUTF16(head []byte) (charset, bool) {
 			return utf16Charset(order, true), true
 		}
 	}
+	// Where letters fill both bytes, a zero byte beside a line end is left.
+	if pairs < 8 || utf8.Valid(head) {
+		return charset{}, false
+	}
+	big, little := isWritten(head, unicode.BigEndian), isWritten(head, unicode.LittleEndian)
+	switch {
+	case big && !little && plain[0] > 0:
+		return utf16Charset(unicode.BigEndian, true), true
+	case little && !big && plain[1] > 0:
+		return utf16Charset(unicode.LittleEndian, true), true
+	}
 	return charset{}, false
+}
+
+// isWritten says that data in UTF-16 is of the scripts that people write in,
+// nearly all of it: of bytes at random, half would be.
+func isWritten(data []byte, order unicode.Endianness) bool {
+	text, err := unicode.UTF16(order, unicode.IgnoreBOM).NewDecoder().Bytes(data)
+	if err != nil {
+		return false
+	}
+	good, all := 0, 0
+	for _, r := range string(text) {
+		all++
+		if r < 0x80 || stdunicode.In(r, writtenScripts...) || r >= 0x2010 && r <= 0x2027 || r >= 0x3000 && r <= 0x303f || r >= 0xff00 && r <= 0xffef {
+			good++
+		}
+	}
+	return 10*good >= 9*all
+}
+
+var writtenScripts = []*stdunicode.RangeTable{
+	stdunicode.Han, stdunicode.Hiragana, stdunicode.Katakana, stdunicode.Hangul, stdunicode.Latin, stdunicode.Cyrillic, stdunicode.Greek,
+	stdunicode.Arabic, stdunicode.Hebrew, stdunicode.Thai, stdunicode.Devanagari,
 }
 
 func latinText(c byte) int {
@@ -139,12 +175,21 @@ func charsetOfFile(file *io.SectionReader) (charset, error) {
 // valid, else what its byte statistics say, else Windows-1252, which reads
 // every Latin-1 text rightly.
 func guessCharset(data string) charset {
+	if isISO2022JP(data) {
+		return charset{name: "iso-2022-jp", decoder: japanese.ISO2022JP}
+	}
 	if utf8.ValidString(data) {
 		return utf8Charset
 	}
 	sample := []byte(firstOddities(data))
 	if mostlyUTF8(sample) {
 		return utf8Charset // damaged here and there; bad bytes become U+FFFD
+	}
+	if found, ok := latinCharset(sample); ok {
+		return found
+	}
+	if found, ok := arabicCharset(sample); ok {
+		return found
 	}
 	western := charset{name: "windows-1252", decoder: charmap.Windows1252, guessed: true}
 	found := chardet.Detect(sample)
@@ -166,6 +211,14 @@ func guessCharset(data string) charset {
 		name = canonical
 	}
 	return charset{name: name, decoder: enc, guessed: true}
+}
+
+// isISO2022JP recognises Japanese in seven bits by how it changes to two bytes a
+// character and back.
+func isISO2022JP(data string) bool {
+	head := data[:min(len(data), guessBytes)]
+	return (strings.Contains(head, "\x1b$B") || strings.Contains(head, "\x1b$@")) &&
+		(strings.Contains(head, "\x1b(B") || strings.Contains(head, "\x1b(J"))
 }
 
 // firstOddities returns the part of data that starts a little before its first
@@ -230,6 +283,11 @@ func (c charset) warnings(text string) []string {
 // htmlCharset finds the charset of an HTML file that has no byte order mark:
 // what a meta element says, else a guess.
 func htmlCharset(data string) charset {
+	if m := xmlEncoding.FindStringSubmatch(data[:min(len(data), 200)]); m != nil {
+		if enc, err := htmlindex.Get(m[1]); err == nil && !strings.HasPrefix(strings.ToLower(m[1]), "utf") {
+			return charset{name: strings.ToLower(m[1]), decoder: enc}
+		}
+	}
 	enc, name, certain := htmlcharset.DetermineEncoding([]byte(data[:min(len(data), 1024)]), "")
 	if !certain {
 		return guessCharset(data)
@@ -239,6 +297,9 @@ func htmlCharset(data string) charset {
 	}
 	return charset{name: name, decoder: enc}
 }
+
+// xmlEncoding matches the declaration that XHTML begins with.
+var xmlEncoding = regexp.MustCompile(`^\s*<\?xml[^>]*\sencoding=["']([A-Za-z0-9._-]+)["']`)
 
 // controlHeavy says that decoded text is full of control characters or of
 // bytes that could not be read: it was no text.
