@@ -98,6 +98,7 @@ type Ingest interface {
 	DeleteKnowledgeBase(ctx context.Context, idOrName string) error
 
 	Submit(ctx context.Context, kbIDOrName string, upload ingest.Upload) (ingest.Submitted, error)
+	Preview(ctx context.Context, kbIDOrName string, draft ingest.Draft) (ingest.Preview, error)
 	DeleteDocument(ctx context.Context, kbIDOrName, id string) error
 
 	Cancel(ctx context.Context, jobID string) (store.Job, error)

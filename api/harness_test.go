@@ -332,6 +332,10 @@ type scriptedIngest struct {
 	watch func(ctx context.Context, yield func(store.Job, error) bool)
 	got   []ingest.Upload
 	calls int
+
+	draft   ingest.Draft // of the latest Preview
+	content string       // of its file
+	preview ingest.Preview
 }
 
 func (s *scriptedIngest) CreateKnowledgeBase(ctx context.Context, kb store.KnowledgeBase) (store.KnowledgeBase, error) {
@@ -350,6 +354,9 @@ func (s *scriptedIngest) UpdateKnowledgeBase(ctx context.Context, idOrName strin
 		}
 		if change.Description != nil {
 			kb.Description = *change.Description
+		}
+		if change.Chunking != nil {
+			kb.Chunking = *change.Chunking
 		}
 		if change.Retrieval != nil {
 			kb.Retrieval = *change.Retrieval
@@ -395,6 +402,16 @@ func (s *scriptedIngest) Submit(ctx context.Context, kb string, up ingest.Upload
 		out.DuplicateOf = doc.ID
 	}
 	return out, err
+}
+
+func (s *scriptedIngest) Preview(_ context.Context, _ string, d ingest.Draft) (ingest.Preview, error) {
+	raw := make([]byte, d.File.Size())
+	if _, err := d.File.ReadAt(raw, 0); err != nil && !errors.Is(err, io.EOF) {
+		return ingest.Preview{}, err
+	}
+	s.draft, s.content = d, string(raw)
+	s.draft.File = nil
+	return s.preview, s.err
 }
 
 func (s *scriptedIngest) DeleteDocument(ctx context.Context, kb, id string) error {

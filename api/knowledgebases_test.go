@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -32,6 +33,21 @@ func TestKnowledgeBaseLife(t *testing.T) {
 	h.wantProblem(h.get("/api/v1/knowledge-bases/Filings%202022"), gone)
 	h.wantProblem(h.do(http.MethodDelete, "/api/v1/knowledge-bases/Filings%202022", ""), gone)
 	h.wantProblem(h.do(http.MethodPatch, "/api/v1/knowledge-bases/Filings%202022", "{}"), gone)
+}
+
+func TestAChangeOfChunkingSaysWhatItDoesNotDo(t *testing.T) {
+	h := newHarness(t)
+	kb := h.knowledgeBase("kb_1", "Filings")
+	const change = `{"chunking":{"strategy":"sentence","size":200,"overlap":20,"parent":{"size":500}}}`
+	patch := func() string { return h.do(http.MethodPatch, "/api/v1/knowledge-bases/kb_1", change).body }
+	if got := patch(); strings.Contains(got, "notices") || !strings.Contains(got, change[1:len(change)-1]) {
+		t.Errorf("without documents: %s", got)
+	}
+	h.document(kb, "a.txt", "text/plain", "a", "a")
+	const want = `"notices":["the new chunking holds for documents added from now on; the 1 that are here keep their chunks until they are added again"]`
+	if got := patch(); !strings.Contains(got, want) {
+		t.Errorf("got %s, want %s", got, want)
+	}
 }
 
 func TestNamesInAddressesAreDecodedOnce(t *testing.T) {

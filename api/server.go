@@ -26,7 +26,7 @@ type Server struct {
 	answers *idempotency
 	page    page
 
-	asks, retrieves, texts *gate
+	asks, retrieves, texts, previews *gate
 
 	// stopping ends when the server shuts down: streams without an end of
 	// their own end with it.
@@ -60,6 +60,7 @@ func New(cfg Config) (*Server, error) {
 		asks:      newGate("questions", cfg.MaxAsks, cfg.MaxQueue, cfg.QueueTimeout),
 		retrieves: newGate("searches", cfg.MaxRetrieves, cfg.MaxQueue, cfg.QueueTimeout),
 		texts:     newGate("large texts", largeTexts, cfg.MaxQueue, cfg.QueueTimeout),
+		previews:  newGate("previews", maxPreviews, cfg.MaxQueue, cfg.QueueTimeout),
 	}
 	if s.page, err = newPage(cfg.Page); err != nil {
 		return nil, fmt.Errorf("api: %w", err)

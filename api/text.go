@@ -23,13 +23,11 @@ type textRequest struct {
 
 func (s *Server) addText(c echo.Context, kb store.KnowledgeBase) error {
 	r := c.Request()
-	if r.ContentLength < 0 || r.ContentLength > s.cfg.MaxJSONBytes {
-		leave, err := s.texts.enter(r.Context())
-		if err != nil {
-			return err
-		}
-		defer leave()
+	leave, err := s.admitText(r)
+	if err != nil {
+		return err
 	}
+	defer leave()
 	var in textRequest
 	body, err := decodeJSON(r, min(s.cfg.MaxTextBytes, s.cfg.MaxFileBytes), &in)
 	if err != nil {
@@ -43,6 +41,15 @@ func (s *Server) addText(c echo.Context, kb store.KnowledgeBase) error {
 		done, err := s.submit(r.Context(), kb, upload)
 		return http.StatusAccepted, submittedListing{[]submittedAnswer{submittedOf(done)}}, err
 	})
+}
+
+// admitText waits until there is room for a text that has to be held in
+// memory, if it is large.
+func (s *Server) admitText(r *http.Request) (leave func(), err error) {
+	if r.ContentLength >= 0 && r.ContentLength <= s.cfg.MaxJSONBytes {
+		return func() {}, nil
+	}
+	return s.texts.enter(r.Context())
 }
 
 func uploadOf(in textRequest) (ingest.Upload, error) {

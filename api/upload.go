@@ -154,7 +154,22 @@ const maxFormOverhead = 1 << 20
 // readForm reads a whole multipart body part by part. The form's files are the
 // caller's to remove, also after an error.
 func (s *Server) readForm(r *http.Request, f *form) error {
-	limit := s.cfg.MaxUploadBytes + maxFormOverhead
+	sum := sha256.New()
+	err := s.eachPart(r, s.cfg.MaxUploadBytes, func(part *multipart.Part) error { return s.readPart(part, f, sum) })
+	if err != nil {
+		return err
+	}
+	if len(f.files) == 0 {
+		return invalidField("file", "is missing: send at least one part named file")
+	}
+	sum.Sum(f.print[:0])
+	return nil
+}
+
+// eachPart hands over the parts of a multipart body, whose files have at most
+// limit bytes together.
+func (s *Server) eachPart(r *http.Request, limit int64, do func(*multipart.Part) error) error {
+	limit += maxFormOverhead
 	if r.ContentLength > limit {
 		return &http.MaxBytesError{Limit: limit}
 	}
@@ -163,24 +178,18 @@ func (s *Server) readForm(r *http.Request, f *form) error {
 	if err != nil {
 		return newProblem(http.StatusBadRequest, CodeInvalid, "not a multipart body: %v", err)
 	}
-	sum := sha256.New()
 	for {
 		part, err := parts.NextPart()
 		if err == io.EOF {
-			break
+			return nil
 		}
 		if err != nil {
 			return bodyError(err)
 		}
-		if err := s.readPart(part, f, sum); err != nil {
+		if err := do(part); err != nil {
 			return err
 		}
 	}
-	if len(f.files) == 0 {
-		return invalidField("file", "is missing: send at least one part named file")
-	}
-	sum.Sum(f.print[:0])
-	return nil
 }
 
 // partReader tells errors of the body from those of the disk it is kept on.
