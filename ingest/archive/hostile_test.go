@@ -14,6 +14,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -159,7 +160,7 @@ func TestOverlappingEntriesAreABomb(t *testing.T) {
 }
 
 func TestBombsAreBounded(t *testing.T) {
-	const size = 64 << 20
+	const size = 24 << 20
 	packed := deflated(t, io.LimitReader(zeros{}, size))
 	bomb := rawZip(rawEntry{name: "zeros", method: 8, data: packed, size: size}, stored("a.txt", "text"))
 	tarred := io.MultiReader(bytes.NewReader(tarWith(t, []tar.Header{{Name: "zeros", Size: 0}}, nil)[:512]), io.LimitReader(zeros{}, size))
@@ -233,37 +234,59 @@ func TestNestingWithoutEndIsBounded(t *testing.T) {
 // A million entries end the walk at the limit, in memory that does not know
 // how many there are.
 func TestAMillionEntries(t *testing.T) {
-	var local, dir bytes.Buffer
-	one := rawZip(stored("000000", ""))
-	for i := range 1_000_000 {
-		name := fmt.Sprintf("%06d", i)
-		at := local.Len()
-		local.Write(append(one[:30:30], name...))
-		entry := append(one[36:36+46:36+46], name...)
-		binary.LittleEndian.PutUint32(entry[42:], uint32(at))
-		dir.Write(entry)
+	const n, header, entry = 1_000_000, 30 + 7, 46 + 7
+	one := rawZip(stored("1000000", ""))
+	local := bytes.Repeat(one[:header], n)
+	dir := bytes.Repeat(one[header:header+entry], n)
+	for i := range n {
+		at := dir[i*entry:]
+		binary.LittleEndian.PutUint32(at[42:], uint32(i*header))
+		strconv.AppendInt(at[46:46], int64(n+i), 10)
 	}
 	end := bytes.Clone(one[len(one)-22:])
-	binary.LittleEndian.PutUint16(end[10:], 1_000_000&0xffff)
-	binary.LittleEndian.PutUint32(end[12:], uint32(dir.Len()))
-	binary.LittleEndian.PutUint32(end[16:], uint32(local.Len()))
-	data := slices.Concat(local.Bytes(), dir.Bytes(), end)
+	binary.LittleEndian.PutUint16(end[10:], n&0xffff)
+	binary.LittleEndian.PutUint32(end[12:], uint32(len(dir)))
+	binary.LittleEndian.PutUint32(end[16:], uint32(len(local)))
+	data := slices.Concat(local, dir, end)
 
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	n, last := 0, error(nil)
+	told, last := 0, error(nil)
 	for _, err := range archive.Walk(context.Background(), bytes.NewReader(data), int64(len(data)), archive.Limits{Entries: 5000}) {
 		if last = err; err == nil {
-			n++
+			told++
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if n != 5000 || !errors.Is(last, archive.ErrLimit) {
-		t.Errorf("%d entries, %v", n, last)
+	if told != 5000 || !errors.Is(last, archive.ErrLimit) {
+		t.Errorf("%d entries, %v", told, last)
 	}
 	if used := after.TotalAlloc - before.TotalAlloc; used > 32<<20 {
 		t.Errorf("%d bytes were allocated", used)
+	}
+}
+
+// Past 65,535 entries, the end of a zip is written in another way.
+func TestAZipOfManyEntries(t *testing.T) {
+	members := make([]member, 70_000)
+	for i := range members {
+		members[i].name = strconv.Itoa(i)
+	}
+	data := zipOf(t, members...)
+	for limit, want := range map[int]error{70_000: nil, 69_999: archive.ErrLimit} {
+		n, last := 0, error(nil)
+		for e, err := range archive.Walk(context.Background(), bytes.NewReader(data), int64(len(data)), archive.Limits{Entries: limit}) {
+			if last = err; err == nil {
+				if e.Path != strconv.Itoa(n) || e.Refused != nil {
+					t.Fatalf("entry %d is %q, %v", n, e.Path, e.Refused)
+				}
+				n++
+			}
+		}
+		if n != limit || !errors.Is(last, want) {
+			t.Errorf("%d entries, %v", n, last)
+		}
 	}
 }
 
