@@ -16,8 +16,8 @@ import (
 // CrawlRequest says which pages of a site to fetch.
 type CrawlRequest struct {
 	URL string // where to begin; its host, after redirects, is the site
-	// MaxPages bounds the pages that are told without an error; 100. Three
-	// times as many and 100 are asked for at most.
+	// MaxPages bounds the pages that are told without an error; 100,
+	// at most 20,000. Three times as many and 100 are asked for at most.
 	MaxPages int
 	// MaxDepth is how many links a page may be away from the first, or from
 	// one of the sitemap; 3. Negative: links are not followed.
@@ -49,6 +49,7 @@ var (
 
 const (
 	maxCrawlPages = 20_000
+	maxWaiting    = 50_000  // pages
 	maxPageBytes  = 8 << 20 // of an HTML page in which links are looked for
 	maxRetryAfter = time.Minute
 )
@@ -61,8 +62,8 @@ const (
 //
 // An error is told last, with a Page that has none of its fields: that of the
 // first page, or ctx's. Memory: 50 bytes for a URL that is known, up to 2 kB
-// for one that waits, at most ten times MaxPages and 1,000 of them, and a page
-// of up to 8 MiB.
+// for one that waits, at most ten times MaxPages and 1,000 or 50,000 of them,
+// and a page of up to 8 MiB.
 func (f *Fetcher) Crawl(ctx context.Context, req CrawlRequest) iter.Seq2[Page, error] {
 	return func(yield func(Page, error) bool) {
 		c := newCrawl(f, req, yield)
@@ -88,8 +89,8 @@ type crawl struct {
 	asked   int
 	told    int
 	last    time.Time           // of the last request
-	lost    map[string]struct{} // pages told without content
-	copies  map[string]visit    // by the canonical page they were left out for
+	lost    map[digest]struct{} // pages told without content
+	copies  map[digest]visit    // by the canonical page they were left out for
 }
 
 // visit is a page that waits to be asked for.
@@ -116,7 +117,7 @@ func newCrawl(f *Fetcher, req CrawlRequest, yield func(Page, error) bool) *crawl
 		req.MaxDepth = 3
 	}
 	return &crawl{f: f, req: req, yield: yield, known: map[digest]struct{}{}, content: map[digest]struct{}{},
-		lost: map[string]struct{}{}, copies: map[string]visit{}}
+		lost: map[digest]struct{}{}, copies: map[digest]visit{}}
 }
 
 func (c *crawl) run(ctx context.Context) error {
@@ -194,9 +195,10 @@ func (c *crawl) tell(p Page) error {
 // lose remembers that a page has no content, and takes up the one that was left
 // out in its favour.
 func (c *crawl) lose(p Page) {
-	c.lost[p.Address] = struct{}{}
-	if copied, ok := c.copies[p.Address]; ok {
-		delete(c.copies, p.Address)
+	key := digestOf([]byte(p.Address))
+	c.lost[key] = struct{}{}
+	if copied, ok := c.copies[key]; ok {
+		delete(c.copies, key)
 		copied.plain = true
 		c.queue = append(c.queue, copied)
 	}
@@ -212,7 +214,7 @@ func (c *crawl) addSitemap(ctx context.Context) error {
 	})
 }
 
-func (c *crawl) maxQueue() int { return 10*c.req.MaxPages + 1000 }
+func (c *crawl) maxQueue() int { return min(10*c.req.MaxPages+1000, maxWaiting) }
 
 // add queues a page that is new, of this site and wanted.
 func (c *crawl) add(u *url.URL, depth int) {
@@ -282,8 +284,8 @@ func (c *crawl) read(resp *Response, v visit) error {
 // isCopy leaves a page out in favour of its canonical one, unless that has
 // turned out to be nothing, or to name this one in turn.
 func (c *crawl) isCopy(resp *Response, v visit, to *url.URL) bool {
-	target := to.String()
-	if _, lost := c.lost[target]; lost || target == resp.URL || !c.wanted(to) {
+	target := digestOf([]byte(to.String()))
+	if _, lost := c.lost[target]; lost || to.String() == resp.URL || !c.wanted(to) {
 		return false
 	}
 	c.add(to, v.depth)

@@ -2,8 +2,10 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"strconv"
 	"time"
@@ -51,6 +53,9 @@ const (
 type RefusedError struct {
 	Rule Rule
 	What string // that the rule is about, in words
+	// Passing says that the rule may be kept soon: a robots.txt could not be
+	// read just now.
+	Passing bool
 }
 
 // Setting returns the setting that allows it, "" if none does.
@@ -89,10 +94,16 @@ func (e *StatusError) Error() string {
 func Temporary(err error) bool {
 	var refused *RefusedError
 	var status *StatusError
+	var name *net.DNSError
+	var certificate *tls.CertificateVerificationError
 	switch {
-	case err == nil, errors.As(err, &refused), errors.Is(err, ErrInvalid), errors.Is(err, ErrGone),
-		errors.Is(err, ErrTooLarge), errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, ErrInvalid), errors.Is(err, ErrGone), errors.Is(err, ErrTooLarge),
+		errors.Is(err, context.Canceled), errors.As(err, &certificate):
 		return false
+	case errors.As(err, &refused):
+		return refused.Passing
+	case errors.As(err, &name):
+		return !name.IsNotFound
 	case errors.As(err, &status):
 		return status.Status == http.StatusTooManyRequests || status.Status == http.StatusRequestTimeout || status.Status >= 500
 	}

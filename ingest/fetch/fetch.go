@@ -202,7 +202,7 @@ func (f *Fetcher) fetch(ctx context.Context, req Request, onHop func(*url.URL) e
 	}
 	resp, err := g.do(ctx, stop)
 	if err == nil {
-		err = f.accept(resp)
+		err = f.accept(resp, len(g.header) > 0)
 	}
 	if err != nil {
 		err = reasonOf(ctx, err) // before closing the body, which ends ctx
@@ -216,9 +216,9 @@ func (f *Fetcher) fetch(ctx context.Context, req Request, onHop func(*url.URL) e
 }
 
 // accept refuses responses that are not what was asked for.
-func (f *Fetcher) accept(r *Response) error {
+func (f *Fetcher) accept(r *Response, conditional bool) error {
 	switch {
-	case r.NotModified:
+	case r.NotModified && conditional:
 		return nil
 	case r.Status == http.StatusNotFound || r.Status == http.StatusGone:
 		return fmt.Errorf("%w (status %d)", ErrGone, r.Status)

@@ -116,6 +116,8 @@ func TestStatusesAreToldApart(t *testing.T) {
 		case "/busy":
 			w.Header().Set("Retry-After", "120")
 			w.WriteHeader(http.StatusServiceUnavailable)
+		case "/same": // as what? Nothing was said to be known
+			w.WriteHeader(http.StatusNotModified)
 		case "/secret":
 			w.WriteHeader(http.StatusForbidden)
 		default:
@@ -123,7 +125,7 @@ func TestStatusesAreToldApart(t *testing.T) {
 		}
 	})
 	f := fetcher(t, s)
-	for path, temporary := range map[string]bool{"/gone": false, "/missing": false, "/busy": true, "/secret": false} {
+	for path, temporary := range map[string]bool{"/gone": false, "/missing": false, "/busy": true, "/secret": false, "/same": false} {
 		_, _, err := get(t, f, s.URL+path)
 		var status *fetch.StatusError
 		gone := path == "/gone" || path == "/missing"

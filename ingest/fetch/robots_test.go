@@ -56,6 +56,9 @@ func TestSitesWithoutReadableRobots(t *testing.T) {
 			if (err == nil) != c.allowed || err != nil && (!errors.As(err, &refused) || refused.Rule != fetch.RuleRobots) {
 				t.Error(err)
 			}
+			if passing := name == "500" || name == "429" || name == "a broken connection" || name == "a redirect inside"; fetch.Temporary(err) != passing {
+				t.Errorf("%v is temporary: %v", err, !passing)
+			}
 		})
 	}
 }

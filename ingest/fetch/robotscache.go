@@ -144,6 +144,6 @@ func (f *Fetcher) fetchRobots(ctx context.Context, u *url.URL) (*robots, time.Du
 }
 
 func unreadable(u *url.URL, why error) *robots {
-	return &robots{verdict: &RefusedError{Rule: RuleRobots,
+	return &robots{verdict: &RefusedError{Rule: RuleRobots, Passing: true,
 		What: fmt.Sprintf("robots.txt of %s cannot be read, which forbids everything: %v", u.Host, why)}}
 }
