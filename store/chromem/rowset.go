@@ -3,6 +3,8 @@ package chromem
 import (
 	"iter"
 	"math/bits"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 )
@@ -15,16 +17,29 @@ const rowWords = maxRows / 64
 // lookups is how many ids are looked up side by side.
 const lookups = 32
 
-// newRowSet marks the rows of the ids that are there. Every look-up waits for
-// memory three times, for the table, for the id's header and for its bytes; so
-// many are under way at once.
-func newRowSet(k *kernels, s *snapshot, ids []string) rowSet {
+// newRowSet marks the rows of the ids that are there, with so many workers.
+func newRowSet(k *kernels, s *snapshot, ids []string, workers int) rowSet {
 	set := make(rowSet, rowWords*len(s.views))
+	var wg sync.WaitGroup
+	share := (len(ids) + workers - 1) / workers
+	for part := range slices.Chunk(ids, max(1, share)) {
+		if len(part) == len(ids) {
+			set.mark(k, s, part)
+			break
+		}
+		wg.Go(func() { set.mark(k, s, part) })
+	}
+	wg.Wait()
+	return set
+}
+
+// mark marks the rows of ids. Every look-up waits for memory three times, for
+// the table, for the id's header and for its bytes; so many are under way at
+// once.
+func (r rowSet) mark(k *kernels, s *snapshot, ids []string) {
 	var heads [lookups]*atomic.Uint64
 	var known [lookups]*string
-	for len(ids) > 0 {
-		batch := ids[:min(lookups, len(ids))]
-		ids = ids[len(batch):]
+	for batch := range slices.Chunk(ids, lookups) {
 		for i, id := range batch {
 			heads[i] = s.ids.head(id)
 			k.prefetch(unsafe.Pointer(heads[i]), 8)
@@ -45,11 +60,10 @@ func newRowSet(k *kernels, s *snapshot, ids []string) rowSet {
 		}
 		for _, id := range batch {
 			if at, ok := s.find(id); ok {
-				set[at>>6] |= 1 << (at & 63)
+				atomic.OrUint64(&r[at>>6], 1<<(at&63))
 			}
 		}
 	}
-	return set
 }
 
 func (r rowSet) segment(i int) rowBits { return rowBits(r[i*rowWords : (i+1)*rowWords]) }

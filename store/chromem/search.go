@@ -13,6 +13,8 @@ import (
 const (
 	// workerRows is how many rows are worth a goroutine.
 	workerRows = 16 << 10
+	// workerIDs is how many rows are, that are looked up by their ids.
+	workerIDs = 2 << 10
 	// manyRows are so many that a search may take all cores for its moment.
 	manyRows = 1 << 18
 	// checkEvery is how many segments are scanned between looks at the context.
@@ -43,7 +45,7 @@ type place struct {
 func (x *Index) search(ctx context.Context, c *collection, s *snapshot, unit []float32, q store.VectorQuery) ([]store.VectorHit, error) {
 	job := &search{snapshot: s, kernels: x.kernels, unit: unit, k: min(q.K, s.live), allow: q.Allow}
 	if q.Among != nil {
-		job.among = newRowSet(&x.kernels, s, q.Among)
+		job.among = newRowSet(&x.kernels, s, q.Among, x.workersFor(s, len(q.Among), workerIDs))
 		job.k = min(q.K, job.among.count())
 	}
 	if job.k == 0 {
@@ -97,17 +99,23 @@ func (j *search) plan() {
 	}
 }
 
-// scans returns one scan for each worker that is worth it.
-func (x *Index) scans(job *search) []*scan {
-	rows := job.snapshot.live + job.snapshot.dead
-	if job.among != nil {
-		rows = job.among.count()
-	}
+// workersFor returns how many workers are worth it for so many rows of a
+// snapshot, if each should have some.
+func (x *Index) workersFor(s *snapshot, rows, each int) int {
 	workers := x.workers
-	if rows > manyRows {
+	if s.live+s.dead > manyRows {
 		workers = max(workers, x.workersOfMany)
 	}
-	n := max(1, min(workers, rows/workerRows, len(job.order)))
+	return max(1, min(workers, rows/each))
+}
+
+// scans returns one scan for each worker that is worth it.
+func (x *Index) scans(job *search) []*scan {
+	n := x.workersFor(job.snapshot, job.snapshot.live+job.snapshot.dead, workerRows)
+	if job.among != nil {
+		n = x.workersFor(job.snapshot, job.among.count(), workerIDs)
+	}
+	n = max(1, min(n, len(job.order)))
 	if n > 1 && job.allow != nil {
 		var mu sync.Mutex
 		ask := job.allow
