@@ -29,23 +29,6 @@ func readPlain(b *body, text string) {
 	}
 }
 
-// readCode keeps source code as it is, cut at blank lines before lines that
-// are not indented: there a function or section usually ends.
-func readCode(b *body, text string) {
-	text = clean(text)
-	part := 0 // where it starts
-	for start := range groups(text) {
-		if c := text[start]; c != ' ' && c != '\t' && c != '}' && c != ')' {
-			b.add(Code, 0, 0, text[part:start])
-			part = start
-		}
-		if b.err != nil {
-			return
-		}
-	}
-	b.add(Code, 0, 0, text[part:])
-}
-
 // groups yields the start and the end of every run of lines that are not
 // blank, without the line break at its end.
 func groups(text string) iter.Seq2[int, int] {

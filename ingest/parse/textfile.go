@@ -15,6 +15,7 @@ import (
 // file whose format can be read bit by bit, a stream.
 type textFile struct {
 	format   format
+	language string // of source code, "" where it is not known
 	text     string // UTF-8
 	warnings []string
 
@@ -34,8 +35,11 @@ func decode(name, data string) (textFile, error) {
 	}
 	text = strings.TrimPrefix(text, "\uFEFF")
 	f := textFile{format: textFormat(name, text), text: text, warnings: cs.warnings(text)}
-	if f.format == formatMarkdown {
+	switch f.format {
+	case formatMarkdown:
 		f.text = clean(text)
+	case formatCode:
+		f.language = codeLanguage(name, text)
 	}
 	return f, nil
 }
@@ -76,7 +80,7 @@ func openStream(name string, file *io.SectionReader) (textFile, error) {
 	}
 	switch f := begin.format; {
 	case f == formatPlain, f == formatCode, traits[f].read != nil && cs.decoder == nil:
-		return textFile{format: f, stream: file, cs: cs, warnings: cs.warnings("")}, nil
+		return textFile{format: f, language: begin.language, stream: file, cs: cs, warnings: cs.warnings("")}, nil
 	}
 	return textFile{}, nil
 }
@@ -135,6 +139,9 @@ func (f textFile) read(maxBytes, maxBlocks int) *reading {
 // into reads the text into a reading.
 func (f textFile) into(r *reading) {
 	warnings := f.warnings
+	if f.language != "" {
+		r.meta["code_language"] = f.language
+	}
 	switch {
 	case f.format == formatHTML:
 		r.title, r.meta = readHTML(&r.body, f.text)
