@@ -197,6 +197,23 @@ func TestBombsAreBounded(t *testing.T) {
 	}
 }
 
+// A file with holes unpacks to zeros that are nowhere in the archive.
+func TestSparseFilesAreRefused(t *testing.T) {
+	old := tarOf(t, member{"old.txt", ""})[:512]
+	old[156] = 'S'
+	copy(old[257:], "ustar  \x00")
+	copy(old[386:], fmt.Sprintf("%011o\x00%011o\x00", 1<<30, 0)) // nothing at the end of
+	copy(old[483:], fmt.Sprintf("%011o\x00", 1<<30))             // a gigabyte
+	fixChecksum(old)
+	records := tarWith(t, []tar.Header{{Name: "new.txt", PAXRecords: map[string]string{"XXX.sparse.size": "1073741824", "XXX.sparse.numblocks": "0"}}}, nil)
+	records = bytes.ReplaceAll(records, []byte("XXX.sparse"), []byte("GNU.sparse"))
+	data := slices.Concat(old, records[:3*512], tarOf(t, member{"a.txt", "text"}))
+	got, err := told(t, data, archive.Limits{})
+	if want := []string{"old.txt! special", "new.txt! special", "a.txt: text"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
 func walkOnly(data []byte, limits archive.Limits, unread bool) error {
 	for e, err := range archive.Walk(context.Background(), bytes.NewReader(data), int64(len(data)), limits) {
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -45,7 +46,12 @@ func (w *walker) tar(r io.ReaderAt, size int64, kind Kind, at level) error {
 func tarFile(h *tar.Header) (f file, ok bool) {
 	f = file{name: decodeTar(h.Name), size: h.Size, modTime: tarTime(h.ModTime)}
 	switch h.Typeflag {
-	case tar.TypeReg, tar.TypeCont, tar.TypeGNUSparse:
+	case tar.TypeReg, tar.TypeCont:
+		if isSparse(h) {
+			f.refused = errSparse
+		}
+	case tar.TypeGNUSparse:
+		f.refused = errSparse
 	case tar.TypeDir, tar.TypeXGlobalHeader:
 		return file{}, false
 	case tar.TypeLink, tar.TypeSymlink:
@@ -56,6 +62,19 @@ func tarFile(h *tar.Header) (f file, ok bool) {
 		f.refused = fmt.Errorf("%w: of type %q", ErrSpecial, string(rune(h.Typeflag)))
 	}
 	return f, true
+}
+
+// errSparse is about files with holes: a kilobyte of tar is a terabyte of zeros,
+// and no document has any.
+var errSparse = fmt.Errorf("%w: a sparse file", ErrSpecial)
+
+func isSparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }
 
 // tarTime takes the zero of the format for what it is.
