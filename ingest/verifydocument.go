@@ -72,6 +72,8 @@ func (v *verifier) chunk(ctx context.Context, where string, c store.Chunk, ordin
 	case text == nil:
 	case c.Span.End > len(text):
 		report("its span %d..%d is outside of the text of %d bytes", c.Span.Start, c.Span.End, len(text))
+	case c.Parent.End > len(text):
+		report("its section %d..%d is outside of the text of %d bytes", c.Parent.Start, c.Parent.End, len(text))
 	case string(text[c.Span.Start:c.Span.End]) != c.Text:
 		report("it is not what stands at its span in the document's text")
 	}
@@ -87,6 +89,8 @@ func soundChunk(c store.Chunk) error {
 	switch {
 	case c.Span.Start < 0 || c.Span.Len() != len(c.Text) || c.Text == "":
 		return fmt.Errorf("its span %d..%d does not hold its text of %d bytes", c.Span.Start, c.Span.End, len(c.Text))
+	case c.Parent != (store.Section{}) && !c.Parent.Holds(c.Span):
+		return fmt.Errorf("its section %d..%d does not hold its span %d..%d", c.Parent.Start, c.Parent.End, c.Span.Start, c.Span.End)
 	case c.ID != store.ChunkID(c.DocumentID, c.Revision, c.Ordinal, c.Text):
 		return errors.New("its text is not the one it was stored with")
 	}

@@ -231,3 +231,43 @@ func TestTokensBoundBytes(t *testing.T) {
 		}
 	})
 }
+
+// BenchmarkEach cuts texts of one and of sixteen megabytes: the time for a
+// megabyte and what is allocated for a piece are to be the same.
+func BenchmarkEach(b *testing.B) {
+	for name, blocks := range map[string]func(size int) parse.Text{
+		"paragraphs": func(size int) parse.Text { return repeated(size, paragraph, nine(8)) },
+		"one block":  func(size int) parse.Text { return build(paragraph)(nine(size / (len(sentence) + 1))) },
+		"one table": func(size int) parse.Text {
+			return build(parse.Block{Kind: parse.Table})(strings.Repeat("Item | 2022 | 2021\n", size/19))
+		},
+		"no blanks": func(size int) parse.Text { return build(paragraph)(strings.Repeat("營收成長", size/12)) },
+	} {
+		for _, mega := range []int{1, 16} {
+			text := blocks(mega << 20)
+			for _, strategy := range []store.ChunkingStrategy{store.ChunkingStructure, store.ChunkingFixed} {
+				b.Run(fmt.Sprintf("%s/%s/%dMB", name, strategy, mega), func(b *testing.B) {
+					b.SetBytes(int64(len(text.Body)))
+					pieces := 0
+					for b.Loop() {
+						pieces = 0
+						if err := Each(text, store.Chunking{Strategy: strategy}, func(Piece) { pieces++ }); err != nil {
+							b.Fatal(err)
+						}
+					}
+					b.ReportMetric(float64(pieces), "pieces")
+				})
+			}
+		}
+	}
+}
+
+// repeated is a text of many equal blocks.
+func repeated(size int, block parse.Block, content string) parse.Text {
+	n := size / (len(content) + 2)
+	blocks, texts := make([]parse.Block, n), make([]string, n)
+	for i := range n {
+		blocks[i], texts[i] = block, content
+	}
+	return build(blocks...)(texts...)
+}
