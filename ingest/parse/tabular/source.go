@@ -23,7 +23,7 @@ type source struct {
 
 // newSource begins behind a byte order mark.
 func newSource(r io.ReaderAt, size int64) *source {
-	s := &source{r: r, end: size, buf: make([]byte, 0, bufferBytes)}
+	s := &source{r: r, end: size, buf: make([]byte, 0, max(0, min(size, bufferBytes)))}
 	s.fill()
 	if len(s.buf) >= 3 && string(s.buf[:3]) == "\xef\xbb\xbf" {
 		s.at = 3
