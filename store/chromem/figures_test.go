@@ -145,7 +145,7 @@ func (l *line) print(w io.Writer) {
 	chromem := quantile(l.chromem, .5)
 	fmt.Fprintf(w, "%dx%d\t%.2fs\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t(%.1f)\t%.3f\t%.3f\t%.0f\t%.3f\t%.1f\t%.3f\t%.2f\t%.2f\t%.2f\t\n",
 		l.rows, l.dim, l.load.Seconds(), float64(l.memory)/float64(l.rows),
-		chromem, quantile(l.comparison.float, .5), floor, exact, exact/floor,
+		chromem, quantile(l.float, .5), floor, exact, exact/floor,
 		search, quantile(l.search, .99), chromem/search, float64(l.found)/float64(l.wanted), float64(l.same)/float64(l.compared),
 		quantile(l.among, .5), quantile(l.allow, .5), l.exactTwo, l.asked)
 }

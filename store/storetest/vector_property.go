@@ -26,6 +26,7 @@ func vectorLikeBruteForce(t *testing.T, open func(t *testing.T) store.VectorInde
 		r.Repeat(map[string]func(*rapid.T){
 			"":       func(r *rapid.T) { m.checkIDs(r, x) },
 			"apply":  func(r *rapid.T) { m.apply(r, x) },
+			"load":   func(r *rapid.T) { m.load(r, x) },
 			"search": func(r *rapid.T) { m.search(r, x) },
 		})
 		if err := x.DeleteCollection(context.Background(), vectorCollection); err != nil {
@@ -90,6 +91,25 @@ func (m *vectorModel) apply(r *rapid.T, x store.VectorIndex) {
 		delete(m.vectors, id)
 	}
 	for _, e := range change.Add {
+		m.vectors[e.ID] = e.Vector
+	}
+}
+
+// load loads what is there, in any order, with some of it twice and some new.
+func (m *vectorModel) load(r *rapid.T, x store.VectorIndex) {
+	all := make([]store.VectorEntry, 0, len(m.vectors))
+	for id, vector := range m.vectors {
+		all = append(all, store.VectorEntry{ID: id, Vector: vector})
+	}
+	slices.SortFunc(all, func(a, b store.VectorEntry) int { return strings.Compare(a.ID, b.ID) })
+	all = rapid.Permutation(all).Draw(r, "order")
+	for range rapid.IntRange(0, 5).Draw(r, "again or new") {
+		all = append(all, store.VectorEntry{ID: drawID(r), Vector: m.draw(r)})
+	}
+	if err := x.Load(context.Background(), vectorCollection, m.dim, entries(nil, all...)); err != nil {
+		r.Fatal(err)
+	}
+	for _, e := range all {
 		m.vectors[e.ID] = e.Vector
 	}
 }
