@@ -13,6 +13,8 @@ import (
 const (
 	maxHeld = 1 << 20 // bytes of a value; one that is larger is read part by part
 	maxLine = 4 << 20 // bytes of a line that is a value
+	// Each damaged place takes several looks at what stands around it.
+	maxDamages = 1000
 )
 
 // ReadJSON reads JSON, values one after the other, and JSON Lines, in UTF-8.
@@ -143,7 +145,7 @@ func (d *jsonReader) values() {
 			d.good++
 		}
 		// The next line that begins a value may do so outside the damaged one.
-		if !d.findValue() {
+		if d.bad >= maxDamages || !d.findValue() {
 			return
 		}
 	}
