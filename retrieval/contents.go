@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"ragagent/store"
 )
@@ -46,3 +48,35 @@ func (x *Index) Cosine(ctx context.Context, kbID string, chunk store.Chunk) (flo
 	}
 	return float64(cosines[0]), nil
 }
+
+// Compare asks two indexes the same questions and says for which of them the
+// words of a knowledge base give other answers, "" if for none: what is restored
+// has to answer as what is built.
+func (x *Index) Compare(ctx context.Context, other *Index, kbID string, questions []string) (differs string, err error) {
+	for _, q := range questions {
+		mine, err := x.topWords(ctx, kbID, q)
+		if err != nil {
+			return "", err
+		}
+		theirs, err := other.topWords(ctx, kbID, q)
+		if err != nil {
+			return "", err
+		}
+		if !slices.EqualFunc(mine, theirs, sameHit) {
+			return q, nil
+		}
+	}
+	return "", nil
+}
+
+func (x *Index) topWords(ctx context.Context, kbID, text string) ([]LexicalHit, error) {
+	match, err := x.lexical.Search(ctx, []string{kbID}, text)
+	if err != nil {
+		return nil, fmt.Errorf("search the words of %s: %w", kbID, err)
+	}
+	defer match.Release()
+	return slices.Clone(match.Top(10)), nil
+}
+
+// sameHit allows for sums in another order.
+func sameHit(a, b LexicalHit) bool { return a.ID == b.ID && math.Abs(a.Score-b.Score) < 1e-9 }

@@ -66,7 +66,7 @@ func (k *kept) pass(d time.Duration) {
 func (k *kept) put(t *testing.T, doc string, revision, chunks int) {
 	t.Helper()
 	k.truth.put(doc, revision, chunks)
-	if err := k.Index.Replace(t.Context(), kbOne, doc, k.truth.VisibleChunks(t.Context(), "", doc)); err != nil {
+	if err := k.Replace(t.Context(), kbOne, doc, k.truth.VisibleChunks(t.Context(), "", doc)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -39,8 +39,9 @@ const (
 // anew, on all cores, what a side file would have to be so old for.
 const rebuildShare = 4
 
-// errTooOld says that building anew is faster.
-var errTooOld = errors.New("it differs in too much from the records")
+// ErrTooOld says that a side file differs from the truth in so much that building
+// anew is faster.
+var ErrTooOld = errors.New("it differs in too much from the records")
 
 // Restore loads a knowledge base from its side file, and makes it equal to the
 // truth before it returns: documents that are not in the truth, or in another
@@ -101,7 +102,7 @@ func (x *Index) restoreWords(ctx context.Context, kb string, data []byte, truth 
 		return 0, 0, err
 	}
 	if d.changed*rebuildShare > max(d.chunks, rebuildShare) {
-		return 0, 0, errTooOld
+		return 0, 0, ErrTooOld
 	}
 	for _, id := range d.gone {
 		if err := x.lexical.Replace(ctx, kb, id, each(nil)); err != nil {

@@ -39,6 +39,11 @@ func (c *verifyCmd) Run(e *env) (err error) {
 			Where: "file " + name, Detail: "it does not belong into the data folder", Action: "look at it and move it elsewhere",
 		})
 	}
+	kept, err := app.sideFileProblems(e.ctx)
+	if err != nil {
+		return err
+	}
+	report.Problems = append(report.Problems, kept...)
 	if err := printReport(e.stdout, report, c.JSON); err != nil {
 		return err
 	}
