@@ -228,6 +228,21 @@ func TestAFurtherPieceOfATableHasItsCaptionAndHeader(t *testing.T) {
 	}
 }
 
+func TestATableThatGoesOnOverThePageKeepsItsHeader(t *testing.T) {
+	table := func(page int) parse.Block { return parse.Block{Kind: parse.Table, Page: page} }
+	text := build(onPage(1), table(1), table(2), table(3), table(4))("(in millions)", "Year  2022  2021\nSales  5  4", "Costs  3  2\nProfit  2  2",
+		"2020  2019  2018\n3  4  5", "Name  Place\nA  B")
+	want := []string{
+		"1-1 : (in millions)\n\nYear  2022  2021\nSales  5  4",
+		"2-2  ((in millions)\nYear 2022 2021): Costs  3  2\nProfit  2  2",
+		"3-3 : 2020  2019  2018\n3  4  5",
+		"4-4 : Name  Place\nA  B",
+	}
+	if diff := cmp.Diff(want, cutText(t, text, store.Chunking{})); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestRecordsNeedNoHeader(t *testing.T) {
 	var rows []string
 	for i := range 20 {

@@ -9,7 +9,7 @@ import (
 
 // table is what its rows do not say themselves.
 type table struct {
-	at        int    // where the table begins
+	at        int    // where the table begins, nowhere if on an earlier page
 	caption   string // one line; "" where there is none
 	captionAt int    // where it begins
 	header    string // the rows that name the columns, a line each
@@ -28,6 +28,9 @@ const maxHeader = 3
 
 // table describes a table that comes after r.before.
 func (r *reader) table(a atom) *table {
+	if before := r.before[len(r.before)-1]; before.table != nil && before.page+1 == a.page && r.goesOn(before, a) {
+		return &table{at: nowhere, captionAt: a.span.Start, caption: before.table.caption, header: before.table.header}
+	}
 	t := &table{at: a.span.Start, captionAt: a.span.Start}
 	var n int
 	t.header, n = header(r.text.Body[a.span.Start:a.span.End])
@@ -41,6 +44,28 @@ func (r *reader) table(a atom) *table {
 		t.caption = headingText(r.text.Body[r.before[first].span.Start:a.span.Start])
 	}
 	return t
+}
+
+// nowhere is where a table begins that is the rest of one on the page before.
+const nowhere = -1
+
+// goesOn says that table b, the first on its page, is the rest of table a, the
+// last on the page before: their rows have as many cells, and b does not name
+// its columns anew.
+func (r *reader) goesOn(a, b atom) bool {
+	first, _, _ := strings.Cut(r.text.Body[b.span.Start:b.span.End], "\n")
+	last := r.text.Body[a.span.Start:a.span.End]
+	last = last[strings.LastIndexByte(last, '\n')+1:]
+	n := cells(first)
+	return n > 1 && n == cells(last) && !namesColumns(first)
+}
+
+// cells counts those of a row.
+func cells(row string) int {
+	if strings.Contains(row, " | ") {
+		return strings.Count(row, " | ") + 1
+	}
+	return len(gap.FindAllString(strings.TrimSpace(row), -1)) + 1
 }
 
 // captions says that an atom may belong to the caption of a table.
@@ -66,6 +91,7 @@ func (a atom) context() string {
 var (
 	yearColumn = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
 	digits     = regexp.MustCompile(`\d+`)
+	gap        = regexp.MustCompile(`\s{2,}|\t`)
 )
 
 // header returns the rows at the beginning of a table that name its columns,

@@ -190,7 +190,21 @@ func passageOf(h retrieval.Hit) tool.Passage {
 	}
 	p.Found = store.Section{Span: h.Span, PageStart: h.PageStart, PageEnd: h.PageEnd}
 	p.Span, p.PageStart, p.PageEnd, p.Text = h.Parent.Span, h.Parent.PageStart, h.Parent.PageEnd, h.ParentText
+	if holds(h.ParentText[:h.Span.Start-h.Parent.Start], h.Context) {
+		p.Context = ""
+	}
 	return p
+}
+
+// holds says that a text holds every line of context, white space aside.
+func holds(text, context string) bool {
+	text = strings.Join(strings.Fields(text), " ")
+	for line := range strings.SplitSeq(context, "\n") {
+		if !strings.Contains(text, strings.Join(strings.Fields(line), " ")) {
+			return false
+		}
+	}
+	return true
 }
 
 // asResult turns hits into passages.

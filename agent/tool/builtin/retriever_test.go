@@ -153,7 +153,11 @@ func TestASectionIsShownInThePlaceOfItsChunk(t *testing.T) {
 		ID: "chk_1", DocumentID: "doc_1", PageStart: 2, PageEnd: 2, Span: store.Span{Start: 14, End: 18}, Text: "tide",
 		Context: "Range | 2022", Parent: store.Section{Span: store.Span{Start: 10, End: 20}, PageStart: 1, PageEnd: 3},
 	}
-	r := &recorder{result: retrieval.Result{Hits: []retrieval.Hit{{Chunk: chunk, ParentText: "the tide r"}, {Chunk: chunk}}}}
+	whole := chunk
+	whole.Parent.Start = 0
+	r := &recorder{result: retrieval.Result{Hits: []retrieval.Hit{
+		{Chunk: chunk, ParentText: "the tide r"}, {Chunk: chunk}, {Chunk: whole, ParentText: "Range |  2022\ntide r"},
+	}}}
 	got, err := call(t, r, builtin.RetrieverConfig{}, `{"query":"q"}`)
 	if err != nil {
 		t.Fatal(err)
@@ -166,6 +170,10 @@ func TestASectionIsShownInThePlaceOfItsChunk(t *testing.T) {
 		{
 			ChunkID: "chk_1", DocumentID: "doc_1", PageStart: 2, PageEnd: 2, Span: store.Span{Start: 14, End: 18}, Text: "tide",
 			Context: "Range | 2022",
+		},
+		{
+			ChunkID: "chk_1", DocumentID: "doc_1", PageStart: 1, PageEnd: 3, Span: store.Span{Start: 0, End: 20}, Text: "Range |  2022\ntide r",
+			Found: store.Section{Span: store.Span{Start: 14, End: 18}, PageStart: 2, PageEnd: 2}, // its context is in the section
 		},
 	}
 	if diff := cmp.Diff(want, got.Passages); diff != "" {
