@@ -29,7 +29,7 @@ type htmlReader struct {
 	raw     bool      // the next text is a script or a style sheet
 	pre     int
 	quote   int
-	anchor  int // bytes of link text; within a link, anchors is odd
+	anchor  int // bytes of link text in the block
 	links   int // links of the block
 	inLink  bool
 	lists   []listState
@@ -145,7 +145,11 @@ func (r *htmlReader) text(z *html.Tokenizer) {
 		r.meta.title += text
 	case r.skip == 0:
 		if r.inLink {
-			r.anchor += len(strings.TrimSpace(text))
+			mark := strings.TrimSpace(text)
+			if mark == "¶" || mark == "#" || mark == "§" { // a link to the heading it stands in
+				return
+			}
+			r.anchor += len(mark)
 		}
 		r.inline.write(text, r.pre > 0)
 	case !r.raw:
@@ -397,7 +401,7 @@ func (r *htmlReader) openItem(tag atom.Atom) {
 	}
 	last := &r.lists[len(r.lists)-1]
 	if tag == atom.Dd && last.term {
-		r.inline.glue(": ")
+		r.inline.glue(strings.TrimPrefix(": ", string(r.inline.last)))
 		last.term = false
 		return
 	}

@@ -135,7 +135,7 @@ func (p *htmlPage) isAround(r *region) bool {
 
 // isMenu says that a block is a list of short links.
 func isMenu(b htmlBlock) bool {
-	if b.kind != List && b.kind != Paragraph || b.links < 3 || 100*b.anchor < mostLinks*(len(b.text)-3*b.links) {
+	if b.kind != List && b.kind != Paragraph && b.kind != Table || b.links < 3 || 100*b.anchor < mostLinks*(len(b.text)-3*b.links) {
 		return false
 	}
 	return len(strings.Fields(b.text)) < 8*b.links

@@ -36,6 +36,7 @@ func TestHTMLContent(t *testing.T) {
 		{"hidden", `<p>a <span style="display: none">b <span>c</span></span>d</p><section aria-hidden=true>e</section><div style="visibility:hidden"><div>f</div>g</div><p>h</p>`, []string{"paragraph a d", "paragraph h"}},
 		{"all of it hidden until a script runs", `<div style="display:none"><p>` + article + `</p></div><p>Wait.</p>`, []string{"paragraph " + article, "paragraph Wait."}},
 		{"definitions", `<dl><dt>RAM</dt><dd>Memory</dd><dt>CPU<dd><p>Processor</p><dd>also: core</dl>`, []string{"list - RAM: Memory\n- CPU: Processor\n  also: core"}},
+		{"links to headings", `<h2>Part<a class=headerlink href=#part>¶</a></h2><dl><dt>Authors:</dt><dd>Ann</dd></dl>`, []string{"heading2 Part", "list - Authors: Ann"}},
 		{"figures", `<figure><img src=x alt="A map of the river and its banks"><figcaption>The river</figcaption></figure><img alt="logo"><img alt="DSC_0001 at the sea.jpg"><a href=/><img alt="Go to the start page"></a>`,
 			[]string{"paragraph [Image: A map of the river and its banks]", "paragraph The river"}},
 		{"cells over columns and rows", `<table><tr><th rowspan=2>City<th colspan=2>People</tr><tr><th>2019<th>2020</tr><tr><td>Ulm<td>1<td>2</tr></table>`, []string{"table City | People\nCity | 2019 | 2020\nUlm | 1 | 2"}},
