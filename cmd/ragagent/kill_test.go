@@ -90,6 +90,7 @@ func TestKill(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
+	t.Setenv("RAGAGENT_SAVE_INDEXES_EVERY", "5ms")
 	k := &killRun{data: t.TempDir(), accepted: map[string]string{}}
 	for round := range 4 {
 		// Somewhere among the uploads, while what came before is ingested.

@@ -25,8 +25,9 @@ func TestKills(t *testing.T) {
 		t.Skip("starts and kills processes; not with -short")
 	}
 	random := seeded(t)
+	t.Setenv("RAGAGENT_SAVE_INDEXES_EVERY", "5ms") // so that kills meet side files half written
 	data, log := filepath.Join(t.TempDir(), "data"), newLedger()
-	slowest := time.Duration(0)
+	slowest, torn, kept := time.Duration(0), 0, 0
 	kills := setting(t, "RAGAGENT_KILLS", 20)
 	for i := range kills {
 		if i%4 == 3 {
@@ -34,6 +35,8 @@ func TestKills(t *testing.T) {
 		} else {
 			slowest = max(slowest, killWhileBusy(t, data, log, i%4 == 2, random))
 		}
+		torn += count(t, filepath.Join(data, indexesFolder, "*.tmp"))
+		kept += count(t, filepath.Join(data, indexesFolder, "*.side"))
 		if i%5 == 4 || i == kills-1 {
 			runs(t, "verify", "--data", data)
 		}
@@ -49,7 +52,17 @@ func TestKills(t *testing.T) {
 	}
 	runs(t, "verify", "--data", data)
 	there, gone := log.now()
-	t.Logf("%d kills: %d documents are there, %d are gone; the slowest start took %s", kills, len(there), len(gone), slowest)
+	t.Logf("%d kills: %d documents are there, %d are gone; the slowest start took %s; they left %d side files and %d that were being written",
+		kills, len(there), len(gone), slowest, kept, torn)
+}
+
+func count(t *testing.T, pattern string) int {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
 }
 
 func timedStart(t *testing.T, data string) (*server, time.Duration) {

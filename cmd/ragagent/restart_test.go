@@ -170,7 +170,7 @@ func (r *restarts) answers(t *testing.T, a *app) map[string][]answer {
 			must(t, err)
 			key := fmt.Sprint(question, " in ", len(scope), " from ", scope[0].Name)
 			for _, h := range result.Hits {
-				all[key] = append(all[key], answer{h.Chunk.ID, h.Score})
+				all[key] = append(all[key], answer{h.ID, h.Score})
 			}
 		}
 	}
