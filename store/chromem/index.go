@@ -1,24 +1,3 @@
-// Package chromem keeps vectors in chromem-go collections, one per knowledge
-// base, and searches them with a scan of its own.
-//
-// chromem-go's documents hold the exact vectors but no copy of them: they
-// alias rows of fixed segments (segment.go). Beside each row stands a code of
-// one byte per dimension with a bound of its error. A search scans the codes,
-// keeps the rows that may be among the best by that bound, and scores those
-// from the exact vectors: its answer is that of an exact scan, ties included.
-//
-// In a large collection full segments also have a sketch, one bit a dimension
-// (sketch.go). A search that need not be exact reads codes only of the rows
-// whose estimate from these bits, raised by 2.5 standard deviations of its
-// error, reaches the best found so far. The error depends on the dimension and
-// not on the data, so there is nothing to train, to tune or to rebuild, and
-// recall does not fall with changes.
-//
-// One writer at a time makes the next snapshot and swaps it in; searches work
-// on the snapshot they started with and never wait.
-//
-// chromem-go's own persistence is not used: everything here is a cache of the
-// records and is rebuilt from them.
 package chromem
 
 import (
@@ -46,7 +25,7 @@ const (
 
 // Config says how an Index works.
 type Config struct {
-	// MaxBytes bounds the memory of all vectors and their codes; a change that
+	// MaxBytes bounds the memory of all rows, see Index.Bytes; a change that
 	// would pass it is store.ErrTooLarge. 0 means DefaultMaxBytes.
 	MaxBytes int64
 	// ExactUpTo is up to how many vectors every search is exact. Above, those

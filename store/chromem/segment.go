@@ -53,10 +53,14 @@ func newSegment(rows, dim int) *segment {
 	return s
 }
 
-// segmentBytes is the memory of a segment, without the bytes of the ids, and
-// with the sketch that it may get.
+// documentBytes is what a row takes outside of its segment, as measured: a
+// document of chromem-go's, its place in a map, and that in the table of ids.
+const documentBytes = 150
+
+// segmentBytes is the memory of a segment and of what belongs to its rows,
+// without the bytes of the ids, and with the sketch that it may get.
 func segmentBytes(rows, dim int) int64 {
-	const perRow = int(unsafe.Sizeof("")) + 4 + 4
+	const perRow = int(unsafe.Sizeof("")) + 4 + 4 + documentBytes
 	n := int64(rows) * int64(4*dim+strideOf(dim)+perRow)
 	if rows == maxRows && dim >= minSketchDim {
 		n += sketchBytes(dim)
