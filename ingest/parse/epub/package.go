@@ -141,6 +141,9 @@ func (p *packageFile) describe(out doc.Sink) {
 	date := strings.TrimSpace(first("date"))
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02"} {
 		if t, err := time.Parse(layout, date); err == nil {
+			if t.Year() < 1000 { // the year 101 is how some say that they know none
+				return
+			}
 			out.Property("created", t.UTC().Format(time.RFC3339))
 			return
 		}
