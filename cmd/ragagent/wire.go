@@ -104,6 +104,7 @@ func (a *app) wireIngest(cfg appConfig, embedder retrieval.Embedder, index *retr
 	if err != nil {
 		return err
 	}
+	a.onClose(parser.Close)
 	a.service, err = ingest.New(ingest.Config{
 		Records:  a.records,
 		Blobs:    a.blobs,

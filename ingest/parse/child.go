@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 
@@ -16,13 +17,13 @@ import (
 // that a program which does not call ChildMain refuses to start with it.
 const childArgument = "-ragagent-parse-child"
 
-// IsChild says whether this process was started to parse a file.
+// IsChild says whether this process was started to parse files.
 func IsChild() bool {
 	return len(os.Args) == 3 && os.Args[1] == childArgument
 }
 
-// ChildMain parses one file and ends the process, if this process was started
-// for that; else it returns at once. Every program that uses a Parser, each
+// ChildMain parses files and ends the process, if this process was started for
+// that; else it returns at once. Every program that uses a Parser, each
 // test binary too (in TestMain), calls it before anything else.
 func ChildMain() {
 	if !IsChild() {
@@ -47,16 +48,50 @@ func runChild(arg string, file *os.File, out io.Writer) error {
 	// Collecting rarely is faster; near the limit the collector works harder.
 	debug.SetGCPercent(300)
 	debug.SetMemoryLimit(t.Memory * 3 / 4)
-	if err := confine(t); err != nil {
+	held, err := confine(t)
+	if err != nil {
 		return fmt.Errorf("set limits: %w", err)
 	}
 	if err := writeFrame(out, frame{Hello: true}); err != nil {
 		return err
 	}
-	if err := t.run(file, out); err != nil {
-		return writeFrame(out, frame{Failure: failureOf(err)})
+	if !t.Pooled {
+		return t.do(file, out)
 	}
-	return writeFrame(out, frame{Done: true})
+	orders := os.NewFile(3, "orders")
+	for {
+		next, err := readOrder(orders)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = held.limit(next)
+		}
+		if err == nil {
+			err = next.do(file, out)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// do does a task and says how it ended.
+func (t task) do(file io.ReaderAt, out io.Writer) error {
+	end := frame{Done: true}
+	if err := t.run(file, out); err != nil {
+		end = frame{Failure: failureOf(err)}
+	}
+	end.Last = t.grown()
+	return writeFrame(out, end)
+}
+
+// grown says that this process holds so much memory that the next file is better
+// read by a new one.
+func (t task) grown() bool {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Sys-m.HeapReleased > uint64(t.Memory/4)
 }
 
 func (t task) run(file io.ReaderAt, out io.Writer) error {

@@ -25,6 +25,9 @@ type task struct {
 	Seconds   int    `json:"seconds"` // of processor time
 	MaxText   int    `json:"max_text"`
 	MaxBlocks int    `json:"max_blocks"`
+	// Pooled says that this is no task: those come one by one, and the file is
+	// another each time.
+	Pooled bool `json:"pooled,omitempty"`
 }
 
 // frame is one message of a child to its parent. The first is Hello, the last
@@ -39,6 +42,7 @@ type frame struct {
 	Blocks  []wireBlock  `json:"blocks,omitempty"`
 	Failure *failure     `json:"failure,omitempty"`
 	Done    bool         `json:"done,omitempty"`
+	Last    bool         `json:"last,omitempty"` // with Failure or Done: there will be no more
 
 	// raw is the text of Page or Blocks. It travels behind the JSON as it is:
 	// JSON would make it up to six times as long.
@@ -141,4 +145,27 @@ func readFrame(r io.Reader, left *int64) (frame, error) {
 	_, err := io.CopyN(&text, r, int64(raw))
 	f.raw = text.String()
 	return f, err
+}
+
+// writeOrder writes a task for a pooled child.
+func writeOrder(w io.Writer, t task) error {
+	data, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), data...))
+	return err
+}
+
+// readOrder reads a task; io.EOF when there are no more.
+func readOrder(r io.Reader) (t task, err error) {
+	var size uint32
+	if err := binary.Read(r, binary.BigEndian, &size); err != nil {
+		return t, err
+	}
+	data := make([]byte, min(size, maxHead))
+	if _, err := io.ReadFull(r, data); err != nil {
+		return t, err
+	}
+	return t, json.Unmarshal(data, &t)
 }

@@ -9,6 +9,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == probeArgument {
+		probe()
+		return
+	}
 	ChildMain()
 	goleak.VerifyTestMain(m)
 }
@@ -26,6 +30,11 @@ func newParser(t testing.TB, cfg Config) *Parser {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return p
 }
 

@@ -74,6 +74,13 @@ func New(cfg Config) (*Parser, error) {
 	return &Parser{cfg: cfg, sandbox: box}, nil
 }
 
+// Close ends the children that wait for files. Files that are being read are
+// read to their end.
+func (p *Parser) Close() error {
+	p.sandbox.pool.close()
+	return nil
+}
+
 // Parse reads a file. Its content decides what it is; name helps to tell text
 // formats from each other. It does not close file. Errors wrap ErrNoText,
 // ErrUnsupported, ErrEncrypted, ErrDamaged or ErrLimit where the file is to

@@ -1,25 +1,23 @@
 package parse
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"strings"
 	"time"
 
 	"ragagent/store"
 )
 
-// sandbox runs parsers in child processes of this program, one per file.
+// sandbox runs parsers in child processes of this program.
 type sandbox struct {
 	cfg    Config
 	places chan struct{}
+	pool   *pool
 }
 
 func newSandbox(cfg Config) (*sandbox, error) {
@@ -30,16 +28,16 @@ func newSandbox(cfg Config) (*sandbox, error) {
 		}
 		cfg.Executable = self
 	}
-	return &sandbox{cfg: cfg, places: make(chan struct{}, cfg.Children)}, nil
+	return &sandbox{cfg: cfg, places: make(chan struct{}, cfg.Children), pool: &pool{cfg: cfg}}, nil
 }
 
 // session is the work of children on one file, one after the other. What they
 // may do is bounded for all of them together.
 type session struct {
 	*sandbox
-	file *os.File
-	size int64
-	left int64 // bytes that may still be said
+	blob store.Blob
+	file *os.File // a descriptor of it for a child of its own; nil until needed
+	left int64    // bytes that may still be said
 }
 
 // with does the work of children on a file when there is a place for them,
@@ -51,14 +49,15 @@ func (s *sandbox) with(ctx context.Context, blob store.Blob, do func(context.Con
 		return ctx.Err()
 	}
 	defer func() { <-s.places }()
-	file, err := s.asFile(blob)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.Timeout, errTimeout)
 	defer cancel()
-	return do(ctx, &session{sandbox: s, file: file, size: blob.Size(), left: s.cfg.maxTalk()})
+	work := &session{sandbox: s, blob: blob, left: s.cfg.maxTalk()}
+	defer func() {
+		if work.file != nil {
+			work.file.Close()
+		}
+	}()
+	return do(ctx, work)
 }
 
 // maxTalk bounds the bytes that all children of a file may say: its text, and
@@ -69,26 +68,39 @@ func (c Config) maxTalk() int64 {
 }
 
 // asFile returns a file that a child can inherit: the blob's own, if it is one.
-func (s *sandbox) asFile(blob store.Blob) (*os.File, error) {
+func (c Config) asFile(blob store.Blob) (*os.File, error) {
 	if file, ok := share(blob); ok {
 		return file, nil
 	}
-	return s.temporary(io.NewSectionReader(blob, 0, blob.Size()))
+	file, err := c.temporary()
+	if err != nil {
+		return nil, err
+	}
+	if err := fill(file, blob); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
 }
 
-// temporary copies r into a file that is gone when it is closed.
-func (s *sandbox) temporary(r io.Reader) (*os.File, error) {
-	file, err := os.CreateTemp(s.cfg.TempDir, "ragagent-parse-*")
+// temporary makes a file that is gone when it is closed.
+func (c Config) temporary() (*os.File, error) {
+	file, err := os.CreateTemp(c.TempDir, "ragagent-parse-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a temporary file: %w", err)
 	}
 	// The name is not needed; where it cannot be removed now, the system will.
 	_ = os.Remove(file.Name())
-	if _, err := io.Copy(file, r); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("copy the file for its parser: %w", err)
-	}
 	return file, nil
+}
+
+// fill copies a blob into a file.
+func fill(file *os.File, blob store.Blob) error {
+	_, err := io.Copy(io.NewOffsetWriter(file, 0), io.NewSectionReader(blob, 0, blob.Size()))
+	if err != nil {
+		return fmt.Errorf("copy the file for its parser: %w", err)
+	}
+	return nil
 }
 
 // Causes that end a child.
@@ -106,51 +118,58 @@ type crash struct {
 func (c *crash) Error() string { return c.err.Error() }
 func (c *crash) Unwrap() error { return c.err }
 
-// run starts a child on the file and hands its frames to each until the child is
+// run has a child read the file and hands its frames to each until the child is
 // done. What the child says to be wrong with the file is returned as it is; a
 // *crash is returned if it ended without saying so. An error of each ends the
 // child and is returned.
 func (s *session) run(ctx context.Context, t task, each func(frame) error) error {
-	t.Memory, t.Size = s.cfg.Memory, s.size
+	t.Memory, t.Size = s.cfg.Memory, s.blob.Size()
 	t.MaxText, t.MaxBlocks = s.cfg.MaxText, s.cfg.MaxBlocks
 	t.Seconds = int(math.Ceil(s.cfg.Timeout.Seconds()))
-	arg, err := json.Marshal(t)
+	w, err := s.worker(t)
 	if err != nil {
-		return fmt.Errorf("describe the task: %w", err)
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var stderr tail
-	cmd := exec.CommandContext(ctx, s.cfg.Executable, childArgument, string(arg))
-	cmd.Env = []string{} // nothing of ours is its business
-	cmd.Stdin = s.file
-	cmd.Stderr = &stderr
-	cmd.WaitDelay = time.Second
-	ownGroup(cmd)
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return fmt.Errorf("start the parser child: %w", err)
-	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start the parser child: %w", err)
-	}
+	unwatch := context.AfterFunc(ctx, w.kill)
 	stall := time.AfterFunc(s.cfg.Stall, func() { cancel(errStalled) })
 	defer stall.Stop()
-	c := conversation{each: each, left: &s.left, progress: func() { stall.Reset(s.cfg.Stall) }}
-	if err := c.read(stdout); err != nil {
+	c := conversation{each: each, left: &s.left, hello: w.greeted, progress: func() { stall.Reset(s.cfg.Stall) }}
+	if err := c.read(w.answers); err != nil {
 		cancel(err)
 	}
-	waitErr := cmd.Wait()
-	switch {
-	case c.failure != nil:
+	w.greeted = c.hello
+	if (c.failure != nil || c.done) && unwatch() {
+		s.pool.put(w, c.last)
 		return c.failure
-	case c.done:
-		return nil
-	case !c.hello && ctx.Err() == nil:
-		return fmt.Errorf("the parser child did not start (%w): does %s call parse.ChildMain first? %s",
-			waitErr, s.cfg.Executable, firstLine(stderr.String()))
 	}
-	return s.verdict(context.Cause(ctx), c.hello, cmd.ProcessState, stderr.String())
+	unwatch()
+	state, stderr := w.end()
+	switch {
+	case c.failure != nil || c.done:
+		return c.failure
+	case !c.hello && ctx.Err() == nil:
+		return fmt.Errorf("the parser child did not start (%s): does %s call parse.ChildMain first? %s",
+			state, s.cfg.Executable, firstLine(stderr))
+	}
+	return s.verdict(context.Cause(ctx), c.hello, state, stderr)
+}
+
+// worker returns a child that has been asked to do t: one of the pool, or, for
+// a file that is not small, one of its own.
+func (s *session) worker(t task) (*worker, error) {
+	if pooling && s.blob.Size() <= maxPooled {
+		return s.pool.take(t, s.blob)
+	}
+	if s.file == nil {
+		file, err := s.cfg.asFile(s.blob)
+		if err != nil {
+			return nil, err
+		}
+		s.file = file
+	}
+	return s.cfg.start(t, s.file)
 }
 
 // verdict says why a child ended before its work was done. cause is nil if the
@@ -167,7 +186,7 @@ func (s *sandbox) verdict(cause error, hello bool, state *os.ProcessState, stder
 		return &crash{fmt.Errorf("%w: it needs more than %d MB of memory", ErrLimit, s.cfg.Memory>>20), true}
 	case strings.Contains(stderr, "stack overflow") || strings.Contains(stderr, "stack exceeds"):
 		return &crash{fmt.Errorf("%w: it is nested too deeply", ErrDamaged), true}
-	case killedBySystem(state):
+	case killedBySystem(state) || strings.Contains(stderr, outOfTime):
 		return &crash{fmt.Errorf("%w: it needs too much processor time or memory", ErrLimit), true}
 	}
 	return &crash{fmt.Errorf("%w: its parser crashed (%s)", ErrDamaged, firstLine(stderr)), true}
@@ -191,6 +210,7 @@ type conversation struct {
 	left     *int64 // bytes that may still be said
 	hello    bool
 	done     bool
+	last     bool  // the child will take no other file
 	failure  error // what the child says to be wrong
 }
 
@@ -210,10 +230,10 @@ func (c *conversation) read(r io.Reader) error {
 		case f.Hello:
 			c.hello = true
 		case f.Failure != nil:
-			c.failure = f.Failure.err()
+			c.failure, c.last = f.Failure.err(), f.Last
 			return nil
 		case f.Done:
-			c.done = true
+			c.done, c.last = true, f.Last
 			return nil
 		default:
 			if err := c.each(f); err != nil {
@@ -223,22 +243,10 @@ func (c *conversation) read(r io.Reader) error {
 	}
 }
 
-// tail keeps the beginning of what is written to it, where Go's runtime says
-// why a process dies.
-type tail struct{ buf bytes.Buffer }
-
-const maxStderr = 8 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	if room := maxStderr - t.buf.Len(); room > 0 {
-		t.buf.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
-}
-
-func (t *tail) String() string { return t.buf.String() }
-
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
 	return line[:min(len(line), 200)]
 }
+
+// outOfTime is what a child says that passed its processor time.
+const outOfTime = "out of processor time"

@@ -194,8 +194,15 @@ func (d *docx) inTabs(t token) bool {
 }
 
 func (d *docx) write(p *paragraph, text string) {
-	if d.hidden || p.text.Len()+len(text) > maxParagraph {
+	if d.hidden {
 		return
+	}
+	if p.text.Len()+len(text) > maxParagraph { // what no author writes goes on as the next one
+		for _, b := range d.blockOf(p) {
+			d.place(b)
+		}
+		p.text.Reset()
+		p.style, p.level, p.list, p.page = style{}, 0, listMark{}, 0
 	}
 	if p.page == 0 && strings.TrimSpace(text) != "" {
 		p.page = d.page
@@ -205,11 +212,11 @@ func (d *docx) write(p *paragraph, text string) {
 
 // text reads a w:t, or one of formulas and drawings.
 func (d *docx) text(s *scanner) error {
-	value, err := s.content()
-	if p := d.paragraph(); p != nil {
-		d.write(p, value)
-	}
-	return err
+	return s.eachText(func(part []byte) {
+		if p := d.paragraph(); p != nil {
+			d.write(p, string(part))
+		}
+	})
 }
 
 // placeholder leaves out the content of a control that nobody has filled in.
@@ -370,11 +377,11 @@ func (d *docx) readNotes(kind, part string) error {
 			}
 			note.Reset()
 		case t.kind == start && t.name == "t":
-			value, err := s.content()
-			if note.Len() < maxParagraph {
-				note.WriteString(value)
-			}
-			return err
+			return s.eachText(func(part []byte) {
+				if note.Len() < maxParagraph {
+					note.Write(part)
+				}
+			})
 		case t.kind == start && (t.name == "tab" || t.name == "br"), t.kind == end && t.name == "p":
 			note.WriteByte(' ')
 		case t.kind == end && t.name == kind:

@@ -194,3 +194,14 @@ func TestDamagedDocument(t *testing.T) {
 		t.Errorf("no main part: %v", err)
 	}
 }
+
+func TestLongParagraphIsKept(t *testing.T) {
+	const words = 2 << 20
+	got, err := readWord(t, p("", run(strings.Repeat("word ", words))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(strings.Join(got.blocks, ""), "word"); n != words {
+		t.Errorf("%d words of %d", n, words)
+	}
+}

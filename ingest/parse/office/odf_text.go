@@ -118,9 +118,15 @@ func (d *odf) listStyle(_ *scanner, t token) error {
 // write appends to the paragraph that is open; between paragraphs there is only
 // white space.
 func (d *odf) write(text string) {
-	if n := len(d.texts); n > 0 && d.texts[n-1].text.Len()+len(text) <= maxParagraph {
-		d.texts[n-1].text.WriteString(text)
+	n := len(d.texts)
+	if n == 0 {
+		return
 	}
+	p := d.texts[n-1]
+	if p.text.Len()+len(text) > maxParagraph { // what no author writes goes on as the next one
+		*p = odfText{page: p.page, due: append(p.due, p.text.String())}
+	}
+	p.text.WriteString(text)
 }
 
 func (d *odf) close(name string) {

@@ -115,13 +115,25 @@ func (s *scanner) skipElement() error {
 // maxValue bounds what is held of a short value, in bytes.
 const maxValue = 64 << 10
 
-// content reads the text inside the element whose start was just read.
+// content reads the text inside the element whose start was just read, the
+// beginning of it where it is long.
 func (s *scanner) content() (string, error) {
 	var out strings.Builder
+	err := s.eachText(func(part []byte) {
+		if out.Len() < maxValue {
+			out.Write(part)
+		}
+	})
+	return out.String(), err
+}
+
+// eachText calls do for the pieces of text inside the element whose start was
+// just read.
+func (s *scanner) eachText(do func(part []byte)) error {
 	for depth := 1; depth > 0; {
 		t, err := s.next()
 		if err != nil {
-			return out.String(), err
+			return err
 		}
 		switch t.kind {
 		case start:
@@ -129,12 +141,10 @@ func (s *scanner) content() (string, error) {
 		case end:
 			depth--
 		case text:
-			if out.Len() < maxValue {
-				out.Write(t.text)
-			}
+			do(t.text)
 		}
 	}
-	return out.String(), nil
+	return nil
 }
 
 // relation is what a part refers to.

@@ -162,9 +162,7 @@ func (s *slide) open(sc *scanner, t token) error {
 			s.shape.role = "obj"
 		}
 	case "t":
-		value, err := sc.content()
-		s.write(value)
-		return err
+		return sc.eachText(func(part []byte) { s.write(string(part)) })
 	case "br":
 		s.write("\n")
 	case "tab":
@@ -199,9 +197,10 @@ func (s *slide) open(sc *scanner, t token) error {
 }
 
 func (s *slide) write(text string) {
-	if s.shape.now.Len()+len(text) <= maxParagraph {
-		s.shape.now.WriteString(text)
+	if s.shape.now.Len()+len(text) > maxParagraph {
+		s.endLine()
 	}
+	s.shape.now.WriteString(text)
 }
 
 func (s *slide) openCell(t token) {
@@ -217,12 +216,7 @@ func (s *slide) openCell(t token) {
 func (s *slide) close(name string) {
 	switch name {
 	case "p":
-		sh := &s.shape
-		if text := strings.TrimSpace(sh.now.String()); text != "" {
-			sh.lines = append(sh.lines, slideLine{text: text, level: sh.level, mark: sh.mark, known: sh.known})
-		}
-		sh.now.Reset()
-		sh.level, sh.mark, sh.known = 0, "", false
+		s.endLine()
 	case "tc":
 		if s.inCell {
 			n := len(s.table)
@@ -236,6 +230,16 @@ func (s *slide) close(name string) {
 	case "sp":
 		s.endShape()
 	}
+}
+
+// endLine ends a paragraph of the shape.
+func (s *slide) endLine() {
+	sh := &s.shape
+	if text := strings.TrimSpace(sh.now.String()); text != "" {
+		sh.lines = append(sh.lines, slideLine{text: text, level: sh.level, mark: sh.mark, known: sh.known})
+	}
+	sh.now.Reset()
+	sh.level, sh.mark, sh.known = 0, "", false
 }
 
 // appendTable adds a table of rows, if there is something in them.

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package parse
+
+const probeArgument = "-ragagent-parse-probe"
+
+func probe() {}
