@@ -35,7 +35,7 @@ func (s *Service) fits(chunks []store.Chunk) error {
 	}
 	need := int64(len(chunks)) * int64(bytesPerChunk+bytesPerDim*s.cfg.Embedder.Dim())
 	for i := range chunks {
-		need += int64(bytesPerByte * len(chunks[i].Text))
+		need += int64(bytesPerByte * (len(chunks[i].Text) + len(chunks[i].Context)))
 	}
 	if used := sizer.Bytes(); used+max(need, 1) > s.cfg.MaxIndexBytes {
 		return fmt.Errorf("%w: the search indexes take %d bytes of memory, this needs about %d and the ceiling is %d: "+
