@@ -75,6 +75,10 @@ type scanner struct {
 	tokens   []Token
 	base     int // tokens that were in the slice before
 
+	// Where tokens go if their words are numbered.
+	lexicon     *Lexicon
+	occurrences []Occurrence
+
 	// The CJK run that is being collected, as bytes of text; empty if equal.
 	runStart, runEnd int
 }
@@ -174,8 +178,19 @@ func (s *scanner) unicodePiece(i, end int) {
 
 // word adds what the written word text[start:end] stands for.
 func (s *scanner) word(start, end int) {
+	if s.lexicon != nil {
+		f := s.lexicon.lookup(s.text[start:end])
+		if f.words == 1 {
+			s.occur(f.number)
+			return
+		}
+		for i := range uint32(f.words) {
+			s.occur(s.lexicon.numbers[f.number+i])
+		}
+		return
+	}
 	for _, w := range s.analyzer.cache.lookup(s.text[start:end]) {
-		if w.stop || w.stem == "" { // marks alone, folded away
+		if w.skipped() {
 			continue
 		}
 		s.tokens = append(s.tokens, Token{
@@ -183,6 +198,11 @@ func (s *scanner) word(start, end int) {
 			Position: len(s.tokens) - s.base,
 		})
 	}
+}
+
+// occur adds a token whose word has a number.
+func (s *scanner) occur(number uint32) {
+	s.occurrences = append(s.occurrences, Occurrence{Word: number, Position: uint32(len(s.occurrences) - s.base)})
 }
 
 // flushRun adds the bigrams of the collected CJK run.
@@ -208,6 +228,10 @@ func (s *scanner) flushRun() {
 
 func (s *scanner) cjk(start, end int) {
 	term := s.text[start:end]
+	if s.lexicon != nil {
+		s.occur(s.lexicon.cjk(term))
+		return
+	}
 	s.tokens = append(s.tokens, Token{
 		Term: term, Word: term, Start: start, End: end,
 		Position: len(s.tokens) - s.base, CJK: true,

@@ -28,6 +28,10 @@ type word struct {
 	stop bool
 }
 
+// skipped says whether a word is not indexed: a stop word, or marks alone,
+// folded away.
+func (w *word) skipped() bool { return w.stop || w.stem == "" }
+
 // lookup returns the words that written stands for; none for one that has
 // nothing to index. Only the first maxWord bytes count: longer "words" are
 // encoded data.

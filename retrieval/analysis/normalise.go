@@ -9,6 +9,9 @@ import (
 // appendNormalised appends the words that a written word stands for. written
 // is in lower case as far as ASCII goes.
 func appendNormalised(out []word, written string) []word {
+	if isPlain(written) {
+		return appendDated(out, written)
+	}
 	for _, piece := range strings.FieldsFunc(Fold(written), isSeparator) {
 		piece = stripApostrophes(strings.Trim(piece, "'.,"))
 		if piece == "" {
@@ -19,6 +22,16 @@ func appendNormalised(out []word, written string) []word {
 		}
 	}
 	return out
+}
+
+// isPlain says whether a word is ASCII letters and digits only.
+func isPlain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if asciiClass[s[i]] == other {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // isSeparator says whether r parts words that Unicode leaves together, as the

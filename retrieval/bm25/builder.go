@@ -9,28 +9,29 @@ import (
 
 // segmentBuilder makes a segment of chunks that come by document and ordinal.
 type segmentBuilder struct {
-	analyzer *analysis.Analyzer
-	s        segment
-	ids      namesBuilder
+	lexicon *analysis.Lexicon
+	s       segment
+	ids     namesBuilder
 
-	stems     *fieldBuilder
-	surface   *fieldBuilder
-	stemOf    []uint32 // provisional surface number to provisional stem number
-	surfaces  []uint32 // per provisional stem: how many surface words it has
+	// Words and stems have provisional numbers, in the order they come.
+	words       []string
+	stemOf      []uint32 // of each word; CJK terms are words, too
+	cjk         []bool   // of each word
+	stems       []string
+	occurrences []occurrence
+	wordNumber  []uint32 // by number in the lexicon: provisional number + 1
+	stemNumber  []uint32
+
 	singles   *fieldBuilder
 	titles    *titleBuilder
-	tokens    []analysis.Token
+	tokens    []analysis.Occurrence
 	singleBuf []string
 }
 
-func newSegmentBuilder(a *analysis.Analyzer) *segmentBuilder {
-	return &segmentBuilder{
-		analyzer: a,
-		stems:    newFieldBuilder(),
-		surface:  newFieldBuilder(),
-		singles:  newFieldBuilder(),
-		titles:   newTitleBuilder(),
-	}
+// newSegmentBuilder returns a builder that is the lexicon's only user until it
+// has built.
+func newSegmentBuilder(lexicon *analysis.Lexicon) *segmentBuilder {
+	return &segmentBuilder{lexicon: lexicon, singles: newFieldBuilder(), titles: newTitleBuilder(lexicon)}
 }
 
 // add adds the next chunk.
@@ -41,21 +42,17 @@ func (b *segmentBuilder) add(c *store.Chunk) {
 	b.s.length = append(b.s.length, 0)
 	b.s.singleLength = append(b.s.singleLength, 0)
 
-	b.tokens = b.analyzer.Append(b.tokens[:0], c.Title)
+	b.tokens = b.lexicon.Append(b.tokens[:0], c.Title)
 	b.titles.add(c.Title, b.tokens)
 	next := b.index(chunk, 0, c.Title)
 	for _, heading := range c.Headings {
 		if heading == c.Title {
 			continue
 		}
-		b.tokens = b.analyzer.Append(b.tokens[:0], heading)
+		b.tokens = b.lexicon.Append(b.tokens[:0], heading)
 		next = b.index(chunk, next, heading)
 	}
-	if c.Context != "" {
-		b.tokens = b.analyzer.Append(b.tokens[:0], c.Context)
-		next = b.index(chunk, next, c.Context)
-	}
-	b.tokens = b.analyzer.Append(b.tokens[:0], c.Text)
+	b.tokens = b.lexicon.Append(b.tokens[:0], c.Text)
 	b.index(chunk, next, c.Text)
 }
 
@@ -74,52 +71,49 @@ func (b *segmentBuilder) document(c *store.Chunk, chunk uint32) {
 // leaves a gap, so that no pair reaches over the border.
 func (b *segmentBuilder) index(chunk, position uint32, text string) uint32 {
 	for _, t := range b.tokens {
-		if t.CJK {
-			b.stems.add(b.stems.number(t.Term), chunk, noPosition)
-			continue
+		word := b.word(t.Word)
+		at := noPosition
+		if !b.cjk[word] {
+			at = position + t.Position
 		}
-		word := b.word(t)
-		b.surface.add(word, chunk, noPosition)
-		b.stems.add(b.stemOf[word], chunk, position+uint32(t.Position))
+		b.occurrences = append(b.occurrences, occurrence{word, chunk, at})
 	}
 	b.s.length[chunk] += uint32(len(b.tokens))
 	b.singleBuf = analysis.AppendSingles(b.singleBuf[:0], text)
 	for _, c := range b.singleBuf {
-		b.singles.add(b.singles.number(c), chunk, noPosition)
+		b.singles.add(b.singles.number(c), chunk)
 	}
 	b.s.singleLength[chunk] += uint32(len(b.singleBuf))
 	return position + uint32(len(b.tokens)) + 1
 }
 
-// word returns the provisional number of an unstemmed word.
-func (b *segmentBuilder) word(t analysis.Token) uint32 {
-	word := b.surface.number(t.Word)
-	if int(word) < len(b.stemOf) {
-		return word
+// word returns the provisional number of a word by that in the lexicon.
+func (b *segmentBuilder) word(number uint32) uint32 {
+	if int(number) >= len(b.wordNumber) {
+		b.wordNumber = append(b.wordNumber, make([]uint32, b.lexicon.Len()-len(b.wordNumber))...)
+		b.stemNumber = append(b.stemNumber, make([]uint32, b.lexicon.Terms()-len(b.stemNumber))...)
 	}
-	stem := b.stems.number(t.Term)
-	b.stemOf = append(b.stemOf, stem)
-	for len(b.surfaces) <= int(stem) {
-		b.surfaces = append(b.surfaces, 0)
+	if known := b.wordNumber[number]; known > 0 {
+		return known - 1
 	}
-	b.surfaces[stem]++
-	return word
+	w := b.lexicon.Word(number)
+	if b.stemNumber[w.Term] == 0 {
+		b.stems = append(b.stems, b.lexicon.Term(w.Term))
+		b.stemNumber[w.Term] = uint32(len(b.stems))
+	}
+	b.words = append(b.words, w.Word)
+	b.cjk = append(b.cjk, w.CJK)
+	b.stemOf = append(b.stemOf, b.stemNumber[w.Term]-1)
+	b.wordNumber[number] = uint32(len(b.words))
+	return uint32(len(b.words) - 1)
 }
 
 // build returns the segment. The builder must not be used again.
 func (b *segmentBuilder) build() *segment {
 	s := b.s
-	var stems, surfaces []uint32
-	s.stems, stems = b.stems.build(true, nil)
-	s.surface, surfaces = b.surface.build(false, func(word uint32) bool {
-		return b.surfaces[b.stemOf[word]] == 1
-	})
-	s.stemOf = make([]uint32, len(b.stemOf))
-	for word, stem := range b.stemOf {
-		s.stemOf[surfaces[word]] = stems[stem]
-	}
-	s.singles, _ = b.singles.build(false, nil)
-	if len(b.singles.occurrences) == 0 {
+	b.buildWords(&s)
+	s.singles = b.singles.build()
+	if s.singles.len() == 0 {
 		s.singleLength = nil
 	}
 	s.titles = b.titles.build()
@@ -128,6 +122,46 @@ func (b *segmentBuilder) build() *segment {
 	s.clip()
 	s.setBounds()
 	return &s
+}
+
+// buildWords builds the fields of stems and of unstemmed words, which have an
+// empty list where it would be that of the stem.
+func (b *segmentBuilder) buildWords(s *segment) {
+	stems, stemNumber := inOrder(b.stems)
+	stemOf := make([]uint32, len(b.words)) // provisional word to final stem
+	wordsOf := make([]uint32, len(stems))  // how many a stem has
+	var plain []string                     // words that are not CJK
+	for word, stem := range b.stemOf {
+		stemOf[word] = stemNumber[stem]
+		if !b.cjk[word] {
+			plain = append(plain, b.words[word])
+			wordsOf[stemOf[word]]++
+		}
+	}
+	s.stems = writeField(stems, b.occurrences, stemOf, true)
+
+	words, plainNumber := inOrder(plain)
+	s.stemOf = make([]uint32, len(words))
+	number := make([]uint32, len(b.words)) // provisional word to final one
+	next := 0
+	for word, stem := range stemOf {
+		number[word] = gone
+		if b.cjk[word] {
+			continue
+		}
+		final := plainNumber[next]
+		next++
+		s.stemOf[final] = stem
+		if wordsOf[stem] > 1 {
+			number[word] = final
+		}
+	}
+	s.surface = writeField(words, b.occurrences, number, false)
+	for word, stem := range s.stemOf {
+		if wordsOf[stem] == 1 {
+			s.surface.df[word] = s.stems.df[stem]
+		}
+	}
 }
 
 // clip gives back what growing left over.

@@ -28,9 +28,26 @@ func surfaceGain(c float64) float64 {
 	return (k1 + 1) * c / (k1 + c)
 }
 
-// byBound sorts clauses by what they can give, the most first.
-func byBound(clauses []clause) {
+// gainOf is what a word gives for its normalised occurrences.
+func (c *clause) gainOf(occurrences float64) (gain float64) {
+	if c.text > 0 {
+		gain = c.text * textGain(occurrences)
+	}
+	if c.surface > 0 {
+		gain += c.surface * surfaceGain(occurrences)
+	}
+	return gain
+}
+
+// order sorts clauses by what they can give, the most first, and returns what
+// clauses[i:] can give together, for each i and the end.
+func order(clauses []clause) (left []float64) {
 	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.bound, a.bound) })
+	left = make([]float64, len(clauses)+1)
+	for i := len(clauses) - 1; i >= 0; i-- {
+		left[i] = left[i+1] + clauses[i].bound
+	}
+	return left
 }
 
 // exactClauses are those of the sum of unstemmed words.

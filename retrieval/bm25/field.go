@@ -1,6 +1,8 @@
 package bm25
 
 import (
+	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 )
@@ -37,20 +39,21 @@ func section(data []byte, ends []uint32, i int) []byte {
 	return data[start:ends[i]]
 }
 
-// fieldBuilder collects the occurrences of terms, doc by doc in ascending
-// order and with ascending positions within a doc.
-type fieldBuilder struct {
-	numbers     map[string]uint32
-	terms       []string
-	occurrences []occurrence
-}
-
+// occurrence of a term, by a provisional number, in a doc.
 type occurrence struct {
 	term, doc uint32
 	position  uint32 // or noPosition
 }
 
 const noPosition = ^uint32(0)
+
+// fieldBuilder collects the occurrences of terms, doc by doc in ascending
+// order.
+type fieldBuilder struct {
+	numbers     map[string]uint32
+	terms       []string
+	occurrences []occurrence
+}
 
 func newFieldBuilder() *fieldBuilder {
 	return &fieldBuilder{numbers: make(map[string]uint32)}
@@ -70,49 +73,79 @@ func (b *fieldBuilder) number(term string) uint32 {
 }
 
 // add counts one occurrence of a term by its provisional number.
-func (b *fieldBuilder) add(number, doc, position uint32) {
-	b.occurrences = append(b.occurrences, occurrence{number, doc, position})
+func (b *fieldBuilder) add(number, doc uint32) {
+	b.occurrences = append(b.occurrences, occurrence{number, doc, noPosition})
 }
 
-// build returns the field, and the final number of each provisional one. Terms
-// for which omit is true get an empty list (but keep their df).
-func (b *fieldBuilder) build(positions bool, omit func(provisional uint32) bool) (field, []uint32) {
-	order := make([]uint32, len(b.terms))
-	for i := range order {
-		order[i] = uint32(i)
+// build returns the field.
+func (b *fieldBuilder) build() field {
+	f, _ := b.buildNumbered()
+	return f
+}
+
+// buildNumbered returns the field and the final number of each provisional one.
+func (b *fieldBuilder) buildNumbered() (f field, final []uint32) {
+	sorted, final := inOrder(b.terms)
+	return writeField(sorted, b.occurrences, final, false), final
+}
+
+// inOrder returns terms in ascending order, and the place of each.
+func inOrder(terms []string) (sorted []string, place []uint32) {
+	// Most are told apart by their first eight bytes.
+	type key struct {
+		prefix uint64
+		number uint32
 	}
-	slices.SortFunc(order, func(x, y uint32) int { return strings.Compare(b.terms[x], b.terms[y]) })
-	final := make([]uint32, len(order))
-	sorted := make([]string, len(order))
-	for i, provisional := range order {
-		final[provisional] = uint32(i)
-		sorted[i] = b.terms[provisional]
+	keys := make([]key, len(terms))
+	for i, t := range terms {
+		var prefix [8]byte
+		copy(prefix[:], t)
+		keys[i] = key{binary.BigEndian.Uint64(prefix[:]), uint32(i)}
 	}
-	byTerm, starts := b.group(order, final)
+	slices.SortFunc(keys, func(a, b key) int {
+		if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
+			return c
+		}
+		return strings.Compare(terms[a.number], terms[b.number])
+	})
+	sorted, place = make([]string, len(terms)), make([]uint32, len(terms))
+	for i, k := range keys {
+		sorted[i] = terms[k.number]
+		place[k.number] = uint32(i)
+	}
+	return sorted, place
+}
+
+// writeField writes a field of sorted terms. Occurrences are by doc and
+// position; those whose final number is gone are left out.
+func writeField(sorted []string, occurrences []occurrence, final []uint32, positions bool) field {
+	byTerm, starts := group(occurrences, final, len(sorted))
 	w := fieldWriter{positional: positions}
-	for i, provisional := range order {
-		run := byTerm[starts[i]:starts[i+1]]
-		w.occurrences(run, omit != nil && omit(provisional))
+	for i := range sorted {
+		w.occurrences(byTerm[starts[i]:starts[i+1]])
 	}
-	return w.field(sorted), final
+	return w.field(sorted)
 }
 
 // group sorts the occurrences by final term number, keeping their order within
 // a term; those of term i are [starts[i], starts[i+1]).
-func (b *fieldBuilder) group(order, final []uint32) (byTerm []occurrence, starts []int) {
-	starts = make([]int, len(order)+1)
-	for _, o := range b.occurrences {
-		starts[final[o.term]+1]++
+func group(occurrences []occurrence, final []uint32, terms int) (byTerm []occurrence, starts []int) {
+	starts = make([]int, terms+1)
+	for _, o := range occurrences {
+		if i := final[o.term]; i != gone {
+			starts[i+1]++
+		}
 	}
-	for i := range order {
+	for i := range terms {
 		starts[i+1] += starts[i]
 	}
-	byTerm = make([]occurrence, len(b.occurrences))
+	byTerm = make([]occurrence, starts[terms])
 	next := slices.Clone(starts)
-	for _, o := range b.occurrences {
-		i := final[o.term]
-		byTerm[next[i]] = o
-		next[i]++
+	for _, o := range occurrences {
+		if i := final[o.term]; i != gone {
+			byTerm[next[i]] = o
+			next[i]++
+		}
 	}
 	return byTerm, starts
 }
@@ -125,7 +158,7 @@ type fieldWriter struct {
 }
 
 // occurrences writes the lists of the next term.
-func (w *fieldWriter) occurrences(run []occurrence, omit bool) {
+func (w *fieldWriter) occurrences(run []occurrence) {
 	list := postingWriter{data: w.f.data}
 	df := uint32(0)
 	for len(run) > 0 {
@@ -134,10 +167,8 @@ func (w *fieldWriter) occurrences(run []occurrence, omit bool) {
 			n++
 		}
 		df++
-		if !omit {
-			list.add(run[0].doc, uint32(n))
-			w.writePositions(run[:n])
-		}
+		list.add(run[0].doc, uint32(n))
+		w.writePositions(run[:n])
 		run = run[n:]
 	}
 	w.f.data = list.data

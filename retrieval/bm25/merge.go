@@ -21,12 +21,21 @@ func mergeSegments(views []*view) *segment {
 	s.idSlots = newSlots(&s.ids)
 	var group sync.WaitGroup
 	group.Go(func() {
-		s.singles = mergeFields(fieldsOf(views, func(v *view) *field { return &v.singles }), renumbered, false)
+		s.singles, _ = mergeFields(fieldsOf(views, func(v *view) *field { return &v.singles }), renumbered, false)
 		s.mergeTitles(views)
 	})
-	s.stems = mergeFields(fieldsOf(views, func(v *view) *field { return &v.stems }), renumbered, true)
-	s.mergeSurface(views, renumbered)
+	var words field
+	var wordNumber, stemNumber [][]uint32
+	group.Go(func() {
+		sources := fieldsOf(views, func(v *view) *field { return &v.surface })
+		for i, v := range views {
+			sources[i].list = v.surfacePostings
+		}
+		words, wordNumber = mergeFields(sources, renumbered, false)
+	})
+	s.stems, stemNumber = mergeFields(fieldsOf(views, func(v *view) *field { return &v.stems }), renumbered, true)
 	group.Wait()
+	s.mergeSurface(words, wordNumber, stemNumber, views)
 	if s.singles.len() == 0 {
 		s.singleLength = nil
 	}
@@ -44,11 +53,11 @@ func (s *segment) takeChunks(v *view, ids *namesBuilder) []uint32 {
 			}
 			continue
 		}
-		first := uint32(ids.len())
+		number := s.takeDocument(&d, uint32(ids.len()))
 		for c := d.first; c < d.first+d.count; c++ {
 			renumbered[c] = uint32(ids.len())
 			ids.add(v.ids.at(int(c)))
-			s.docOf = append(s.docOf, uint32(len(s.documents)))
+			s.docOf = append(s.docOf, uint32(number))
 			s.length = append(s.length, v.length[c])
 			singles := uint32(0)
 			if v.singleLength != nil {
@@ -56,24 +65,28 @@ func (s *segment) takeChunks(v *view, ids *namesBuilder) []uint32 {
 			}
 			s.singleLength = append(s.singleLength, singles)
 		}
-		s.documents = append(s.documents, document{d.id, d.revision, first, d.count})
 	}
 	return renumbered
 }
 
-// mergeSurface merges the unstemmed words, and leaves out the lists that equal
-// that of their stem.
-func (s *segment) mergeSurface(views []*view, renumbered [][]uint32) {
-	sources := fieldsOf(views, func(v *view) *field { return &v.surface })
-	for i, v := range views {
-		sources[i].list = v.surfacePostings
+// takeDocument appends a document and returns its number; if it is the rest of
+// the last one, that has more chunks now.
+func (s *segment) takeDocument(d *document, first uint32) int {
+	if last := len(s.documents) - 1; last >= 0 && s.documents[last].id == d.id {
+		s.documents[last].count += d.count
+		return last
 	}
-	full := mergeFields(sources, renumbered, false)
-	s.stemOf = make([]uint32, full.len())
+	s.documents = append(s.documents, document{d.id, d.revision, first, d.count})
+	return len(s.documents) - 1
+}
+
+// mergeSurface merges the unstemmed words, and leaves out the lists that equal
+// that of their stem. stemNumber is, per view, the new number of each stem.
+func (s *segment) mergeSurface(full field, wordNumber, stemNumber [][]uint32, views []*view) {
+	s.stemOf = mergeStemOf(full.len(), wordNumber, stemNumber, views, func(v *view) []uint32 { return v.stemOf })
 	words := make([]uint32, s.stems.len()) // per stem
-	for word := range s.stemOf {
-		s.stemOf[word] = s.stemOfWord(views, full.term(word))
-		words[s.stemOf[word]]++
+	for _, stem := range s.stemOf {
+		words[stem]++
 	}
 	w := fieldWriter{}
 	for word, stem := range s.stemOf {
@@ -87,15 +100,18 @@ func (s *segment) mergeSurface(views []*view, renumbered [][]uint32) {
 	s.surface.data = slices.Clip(s.surface.data)
 }
 
-// stemOfWord returns the number that the stem of a word has in s; one of the
-// views knows the word.
-func (s *segment) stemOfWord(views []*view, word string) uint32 {
-	for _, v := range views {
-		if i := v.surface.find(word); i >= 0 {
-			return uint32(s.stems.find(v.stems.term(int(v.stemOf[i]))))
+// mergeStemOf returns the stem of each of so many merged words. Where a word
+// is, its stem is, so one that was kept has a stem that was.
+func mergeStemOf(words int, wordNumber, stemNumber [][]uint32, views []*view, stemOf func(*view) []uint32) []uint32 {
+	merged := make([]uint32, words)
+	for i, v := range views {
+		for word, stem := range stemOf(v) {
+			if number := wordNumber[i][word]; number != gone {
+				merged[number] = stemNumber[i][stem]
+			}
 		}
 	}
-	panic("bm25: a merged word that no segment has")
+	return merged
 }
 
 // mergeTitles merges the titles; equal ones of several segments become one.
@@ -115,12 +131,10 @@ func (s *segment) mergeTitles(views []*view) {
 			}
 		}
 	}
-	t.stems = mergeFields(fieldsOf(views, func(v *view) *field { return &v.titles.stems }), renumbered, false)
-	t.words = mergeFields(fieldsOf(views, func(v *view) *field { return &v.titles.words }), renumbered, false)
-	t.stemOf = make([]uint32, t.words.len())
-	for word := range t.stemOf {
-		t.stemOf[word] = t.stemOfWord(views, t.words.term(word))
-	}
+	var wordNumber, stemNumber [][]uint32
+	t.stems, stemNumber = mergeFields(fieldsOf(views, func(v *view) *field { return &v.titles.stems }), renumbered, false)
+	t.words, wordNumber = mergeFields(fieldsOf(views, func(v *view) *field { return &v.titles.words }), renumbered, false)
+	t.stemOf = mergeStemOf(t.words.len(), wordNumber, stemNumber, views, func(v *view) []uint32 { return v.titles.stemOf })
 	t.setChunks()
 	t.setTerms()
 }
@@ -144,42 +158,37 @@ func (t *titles) takeTitles(v *view, numbers map[uint64]uint32) []uint32 {
 	return renumbered
 }
 
-func (t *titles) stemOfWord(views []*view, word string) uint32 {
-	for _, v := range views {
-		if i := v.titles.words.find(word); i >= 0 {
-			return uint32(t.stems.find(v.titles.stems.term(int(v.titles.stemOf[i]))))
-		}
-	}
-	panic("bm25: a merged title word that no segment has")
-}
-
 // source is one of the fields that are merged.
 type source struct {
 	*field
-	list func(term int) []byte
-	at   int // the next term
+	list   func(term int) []byte
+	at     int      // the next term
+	number []uint32 // new number of each term; gone if no doc that is kept has it
 }
 
 func fieldsOf(views []*view, get func(*view) *field) []source {
 	sources := make([]source, len(views))
 	for i, v := range views {
 		f := get(v)
-		sources[i] = source{field: f, list: f.list}
+		sources[i] = source{field: f, list: f.list, number: make([]uint32, f.len())}
 	}
 	return sources
 }
 
 // mergeFields merges fields term by term. Within a source the numbering must
 // be ascending, and all of a source's new numbers must be above those of the
-// sources before it.
-func mergeFields(sources []source, renumbered [][]uint32, positional bool) field {
+// sources before it. It also returns, per source, the new number of each term.
+func mergeFields(sources []source, renumbered [][]uint32, positional bool) (merged field, number [][]uint32) {
 	var terms []string
 	w := fieldWriter{positional: positional}
 	var postings []posting
 	for {
 		term, any := nextTerm(sources)
 		if !any {
-			return w.field(terms)
+			for i := range sources {
+				number = append(number, sources[i].number)
+			}
+			return w.field(terms), number
 		}
 		list := postingWriter{data: w.f.data}
 		for i := range sources {
@@ -189,14 +198,20 @@ func mergeFields(sources []source, renumbered [][]uint32, positional bool) field
 			}
 			postings = appendPostings(postings[:0], src.list(src.at))
 			positions := positionReader{data: src.positionList(src.at)}
+			kept := 0
 			for _, p := range postings {
-				kept := renumbered[i][p.doc] != gone
-				if kept {
+				keep := renumbered[i][p.doc] != gone
+				if keep {
 					list.add(renumbered[i][p.doc], p.tf)
+					kept++
 				}
 				if len(positions.data) > 0 {
-					w.copyPositions(&positions, p.tf, kept)
+					w.copyPositions(&positions, p.tf, keep)
 				}
+			}
+			src.number[src.at] = gone
+			if kept > 0 {
+				src.number[src.at] = uint32(len(terms))
 			}
 			src.at++
 		}

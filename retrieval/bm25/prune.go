@@ -3,11 +3,13 @@ package bm25
 // pruning finds the chunks of a part that may be among the k best without
 // scoring all of them (MaxScore: Turtle and Flood 1995, list by list).
 //
-// The lists are taken in descending order of what they can give. While a chunk
-// that is in none of those taken could still be among the best, every chunk of
-// a list becomes a candidate. From then on a list only adds to candidates, and
-// those that what is left cannot lift high enough are dropped. Sums are in
-// another order than evaluate's and so are only bounds, with room for rounding.
+// The clauses are ordered by what they can give, the most first. Those first
+// that hold at least k chunks make candidates of these; what the others give
+// them completes their scores, and the k-th best is a threshold that the best
+// chunks have to reach. Then each of the other clauses can bring in only what
+// the threshold leaves a chance to a chunk that none of those before has, until
+// the clauses that are left cannot reach it even together. Sums are in another
+// order than evaluate's, so they are compared with room for rounding.
 type pruning struct {
 	p     *part
 	norms *norms
@@ -15,11 +17,10 @@ type pruning struct {
 	// handedOn is the share of its score that the best neighbour may add.
 	handedOn float64
 
+	seeding    bool // until there are k candidates
 	candidates []candidate
 	threshold  float64 // the k-th best score is not lower
 	highest    float64 // of candidates' scores so far
-	left       float64 // what the lists not taken can give together
-	unseen     float64 // what a chunk that is no candidate has at most
 	counts     *[histogram]int32
 }
 
@@ -49,48 +50,62 @@ func (m *match) prune(part int, clauses []clause, r pruning) []uint32 {
 
 // run collects the candidates. The part's slots are 0 before and after.
 func (r *pruning) run(clauses []clause) {
-	byBound(clauses)
-	for i := range clauses {
-		r.left += clauses[i].bound
+	left := order(clauses) // what clauses[i:] can give together
+	next := 0
+	r.seeding = r.threshold == 0
+	for ; next < len(clauses) && r.seeding; next++ {
+		r.bringIn(&clauses[next], 0)
+		r.seeding = len(r.candidates) < r.k
 	}
-	scale := r.left
-	open := true
-	for i := range clauses {
-		if open && r.enough() > 0 {
-			open = false
-			r.unseen = r.left
+	r.seeding = false
+	r.complete(0, clauses, next, left)
+	r.raise(left[0])
+	for ; next < len(clauses); next++ {
+		enough := r.enough(0, left[next])
+		if enough > left[next] {
+			break
 		}
-		if !open {
-			r.drop()
-		}
-		r.take(&clauses[i], open)
-		r.left -= clauses[i].bound
-		r.raise(scale)
+		from := len(r.candidates)
+		r.bringIn(&clauses[next], enough-left[next+1])
+		r.complete(from, clauses, next+1, left)
+		r.raise(left[0])
 	}
-	r.left = 0
-	r.drop()
+	r.drop(0, r.enough(0, 0))
 	for i := range r.candidates {
 		r.p.slot[r.candidates[i].chunk] = 0
 	}
 }
 
-// enough is what the known part of a chunk's score has to be for it to be among
-// the best.
-func (r *pruning) enough() float64 {
-	neighbour := max(r.highest+r.left, r.unseen)
-	return r.threshold*(1-rounding) - r.left - r.handedOn*neighbour
+// complete adds to the candidates from the given one on what the clauses from
+// next on give them, and drops those that cannot be among the best.
+func (r *pruning) complete(from int, clauses []clause, next int, left []float64) {
+	unseen := left[next]
+	for ; next < len(clauses) && from < len(r.candidates); next++ {
+		if from == 0 {
+			r.raise(left[0])
+		}
+		r.drop(from, r.enough(left[next], unseen)-left[next])
+		r.give(&clauses[next], from)
+	}
 }
 
-// drop forgets the candidates that cannot be among the best.
-func (r *pruning) drop() {
-	if r.threshold == 0 {
+// enough is what the score of a chunk without its neighbour's share has to be.
+// Candidates may get as much more as missing; a chunk that is none has at most
+// unseen, or less than the threshold.
+func (r *pruning) enough(missing, unseen float64) float64 {
+	neighbour := max(r.highest+missing, unseen, r.threshold)
+	return r.threshold*(1-rounding) - r.handedOn*neighbour
+}
+
+// drop forgets those candidates from the given one on that have less than
+// enough.
+func (r *pruning) drop(from int, enough float64) {
+	if enough <= 0 {
 		return
 	}
-	enough := r.enough()
-	kept := r.candidates[:0]
-	for _, c := range r.candidates {
+	kept := r.candidates[:from]
+	for _, c := range r.candidates[from:] {
 		if c.score < enough {
-			r.unseen = max(r.unseen, c.score+r.left)
 			r.p.slot[c.chunk] = 0
 			continue
 		}
@@ -100,89 +115,116 @@ func (r *pruning) drop() {
 	r.candidates = kept
 }
 
-// take adds what a clause gives. If open, chunks become candidates.
-func (r *pruning) take(s *clause, open bool) {
-	switch {
-	case s.titles != nil:
-		r.takeTitles(s, open)
-	case !open && len(s.list) > scanShare*len(r.candidates):
-		r.lookUp(s)
-	default:
-		r.scan(s, open)
-	}
-}
-
-// scan goes through the whole list.
-func (r *pruning) scan(s *clause, open bool) {
-	slot, dead := r.p.slot, r.p.dead
-	for _, q := range s.list {
-		i := slot[q.doc]
-		if i == 0 {
-			if !open || dead != nil && dead.has(q.doc) {
-				continue
-			}
-			r.candidates = append(r.candidates, candidate{chunk: q.doc})
-			i = uint32(len(r.candidates))
-			slot[q.doc] = i
-		}
-		r.add(&r.candidates[i-1], r.gain(s, q))
-	}
-}
-
-// lookUp searches a long list for the candidates. They are not in order, so
-// every search begins anew.
-func (r *pruning) lookUp(s *clause) {
-	for i := range r.candidates {
-		c := &r.candidates[i]
-		if n := gallop(s.list, c.chunk); n < len(s.list) && s.list[n].doc == c.chunk {
-			r.add(c, r.gain(s, s.list[n]))
-		}
-	}
-}
-
-func (r *pruning) takeTitles(s *clause, open bool) {
-	if !open {
-		for i := range r.candidates {
-			if t := r.p.titleScore(r.candidates[i].chunk); t != nil {
-				r.add(&r.candidates[i], s.titles(t))
-			}
-		}
+// bringIn makes candidates of the live chunks of a clause that get enough of it
+// and are none yet, and, while seeding, adds to those that are what it gives
+// them.
+func (r *pruning) bringIn(c *clause, enough float64) {
+	if c.titles != nil {
+		r.bringInTitles(c, enough)
 		return
 	}
-	for i := range r.p.titled {
-		gain := s.titles(&r.p.titled[i])
-		for _, chunk := range r.p.titles.under(r.p.titled[i].title) {
-			if r.p.slot[chunk] == 0 {
-				if !r.p.alive(chunk) {
-					continue
-				}
-				r.candidates = append(r.candidates, candidate{chunk: chunk})
-				r.p.slot[chunk] = uint32(len(r.candidates))
+	slot, dead, least := r.p.slot, r.p.dead, r.leastOf(c, enough)
+	for _, q := range c.list {
+		if i := slot[q.doc]; i != 0 {
+			if r.seeding {
+				r.add(&r.candidates[i-1], r.gain(c, q))
 			}
-			r.add(&r.candidates[r.p.slot[chunk]-1], gain)
+			continue
+		}
+		if least > 0 && float64(q.tf)*r.norms.of(r.p.length[q.doc]) < least {
+			continue
+		}
+		if gain := r.gain(c, q); gain >= enough && (dead == nil || !dead.has(q.doc)) {
+			r.insert(q.doc, gain)
 		}
 	}
 }
 
-// gain is what a posting gives.
-func (r *pruning) gain(s *clause, q posting) float64 {
-	if s.gain != nil {
-		return s.gain(q.doc, q.tf)
+func (r *pruning) bringInTitles(c *clause, enough float64) {
+	for i := range r.p.titled {
+		gain := c.titles(&r.p.titled[i])
+		if gain < enough {
+			continue
+		}
+		for _, chunk := range r.p.titles.under(r.p.titled[i].title) {
+			if i := r.p.slot[chunk]; i != 0 {
+				if r.seeding {
+					r.add(&r.candidates[i-1], gain)
+				}
+			} else if r.p.alive(chunk) {
+				r.insert(chunk, gain)
+			}
+		}
 	}
-	c := float64(q.tf) * r.norms.of(r.p.length[q.doc])
-	gain := 0.
-	if s.text > 0 {
-		gain = s.text * textGain(c)
-	}
-	if s.surface > 0 {
-		gain += s.surface * surfaceGain(c)
-	}
-	return gain
+}
+
+func (r *pruning) insert(chunk uint32, score float64) {
+	r.candidates = append(r.candidates, candidate{chunk: chunk, score: score})
+	r.p.slot[chunk] = uint32(len(r.candidates))
+	r.highest = max(r.highest, score)
 }
 
 func (r *pruning) add(c *candidate, gain float64) {
 	c.score += gain
 	r.highest = max(r.highest, c.score)
+}
+
+// searchShare is how many times longer than the number of chunks a list has to
+// be for it to pay to search it for each of them.
+const searchShare = 40
+
+// give adds what a clause gives to the candidates from the given one on.
+func (r *pruning) give(c *clause, from int) {
+	candidates := r.candidates[from:]
+	switch {
+	case c.titles != nil:
+		for i := range candidates {
+			if t := r.p.titleScore(candidates[i].chunk); t != nil {
+				r.add(&candidates[i], c.titles(t))
+			}
+		}
+	case len(c.list) > searchShare*len(candidates):
+		for i := range candidates {
+			if n := seek(c.list, candidates[i].chunk); n < len(c.list) && c.list[n].doc == candidates[i].chunk {
+				r.add(&candidates[i], r.gain(c, c.list[n]))
+			}
+		}
+	default:
+		slot := r.p.slot
+		for _, q := range c.list {
+			if i := int(slot[q.doc]); i > from {
+				r.add(&r.candidates[i-1], r.gain(c, q))
+			}
+		}
+	}
+}
+
+// gain is what a posting gives.
+func (r *pruning) gain(c *clause, q posting) float64 {
+	if c.gain != nil {
+		return c.gain(q.doc, q.tf)
+	}
+	return c.gainOf(float64(q.tf) * r.norms.of(r.p.length[q.doc]))
+}
+
+// leastOf returns a number of normalised occurrences below which a word gives
+// less than enough.
+func (r *pruning) leastOf(c *clause, enough float64) float64 {
+	if c.gain != nil || enough <= 0 {
+		return 0
+	}
+	from, to := 0, len(levels)
+	for from < to {
+		if middle := (from + to) / 2; c.gainOf(levels[middle]) < enough {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	if from == 0 {
+		return 0
+	}
+	return levels[from-1]
 }
 
 // histogram is how many steps of score raise tells apart.
@@ -207,4 +249,20 @@ func (r *pruning) raise(scale float64) {
 			return
 		}
 	}
+}
+
+// seek returns how many postings of a list are of docs before the given one.
+func seek(list []posting, doc uint32) int {
+	from, n := 0, len(list)
+	for n > 1 {
+		half := n / 2
+		if list[from+half-1].doc < doc {
+			from += half
+		}
+		n -= half
+	}
+	if n == 1 && list[from].doc < doc {
+		from++
+	}
+	return from
 }

@@ -46,6 +46,7 @@ func numbers(all, ends []uint32, i uint32) []uint32 {
 
 // titleBuilder collects the titles of chunks.
 type titleBuilder struct {
+	lexicon *analysis.Lexicon
 	numbers map[uint64]uint32 // by hash
 	t       titles
 	stems   *fieldBuilder
@@ -53,8 +54,9 @@ type titleBuilder struct {
 	stemOf  []uint32 // provisional word number to provisional stem number
 }
 
-func newTitleBuilder() *titleBuilder {
+func newTitleBuilder(lexicon *analysis.Lexicon) *titleBuilder {
 	return &titleBuilder{
+		lexicon: lexicon,
 		numbers: make(map[uint64]uint32),
 		stems:   newFieldBuilder(),
 		words:   newFieldBuilder(),
@@ -62,7 +64,7 @@ func newTitleBuilder() *titleBuilder {
 }
 
 // add gives the next chunk its title. tokens are those of text.
-func (b *titleBuilder) add(text string, tokens []analysis.Token) {
+func (b *titleBuilder) add(text string, tokens []analysis.Occurrence) {
 	if len(tokens) == 0 {
 		b.t.of = append(b.t.of, noTitle)
 		return
@@ -75,12 +77,13 @@ func (b *titleBuilder) add(text string, tokens []analysis.Token) {
 		b.t.hash = append(b.t.hash, hash)
 		b.t.length = append(b.t.length, uint32(len(tokens)))
 		for _, token := range tokens {
-			word := b.words.number(token.Word)
+			w := b.lexicon.Word(token.Word)
+			word := b.words.number(w.Word)
 			if int(word) == len(b.stemOf) {
-				b.stemOf = append(b.stemOf, b.stems.number(token.Term))
+				b.stemOf = append(b.stemOf, b.stems.number(b.lexicon.Term(w.Term)))
 			}
-			b.words.add(word, number, noPosition)
-			b.stems.add(b.stemOf[word], number, noPosition)
+			b.words.add(word, number)
+			b.stems.add(b.stemOf[word], number)
 		}
 	}
 	b.t.of = append(b.t.of, number)
@@ -89,8 +92,8 @@ func (b *titleBuilder) add(text string, tokens []analysis.Token) {
 func (b *titleBuilder) build() titles {
 	t := b.t
 	var stems, words []uint32
-	t.stems, stems = b.stems.build(false, nil)
-	t.words, words = b.words.build(false, nil)
+	t.stems, stems = b.stems.buildNumbered()
+	t.words, words = b.words.buildNumbered()
 	t.stemOf = make([]uint32, len(b.stemOf))
 	for word, stem := range b.stemOf {
 		t.stemOf[words[word]] = stems[stem]
