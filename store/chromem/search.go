@@ -17,6 +17,8 @@ const (
 	workerIDs = 2 << 10
 	// manyRows are so many that a search may take all cores for its moment.
 	manyRows = 1 << 18
+	// centresAhead is how many segments before its turn a centre is fetched.
+	centresAhead = 4
 	// checkEvery is how many segments are scanned between looks at the context.
 	checkEvery = 32
 )
@@ -88,6 +90,9 @@ func (j *search) plan() {
 		}
 		p := place{segment: i, base: float32(math.Inf(1))}
 		if j.sketched && v.sketch != nil {
+			if next := i + centresAhead; next < len(j.snapshot.views) && j.snapshot.views[next].sketch != nil {
+				fetch(&j.kernels, j.snapshot.views[next].sketch.centre)
+			}
 			p.base = j.kernels.cosine(j.unit, v.sketch.centre)
 		}
 		j.order = append(j.order, p)
