@@ -182,6 +182,8 @@ func TestDeleteWhileRunning(t *testing.T) {
 		t.Errorf("document: %v", err)
 	}
 	h.verify(t)
+	h.index.mu.Lock() // the interrupted job may still be ending
+	defer h.index.mu.Unlock()
 	if len(h.index.docs) != 0 {
 		t.Errorf("index: %v", h.index.docs)
 	}
