@@ -80,3 +80,23 @@ func TestHTMLProperties(t *testing.T) {
 		t.Errorf("the title is %q", text.Title)
 	}
 }
+
+// FuzzReadHTML asks that reading ends, within the bounds, with blocks of their
+// kinds.
+func FuzzReadHTML(f *testing.F) {
+	f.Add(htmlFixture)
+	f.Add("<main><nav>a</main><p>b<table><tr><td rowspan=9 colspan=9><ul><li><dl><dd>c<span hidden><span>d</span>")
+	f.Add("<?xml?><html xmlns='http://www.w3.org/1999/xhtml'><title/><div class=cookie><aside/><h1>x")
+	f.Fuzz(func(t *testing.T, text string) {
+		r := newReading(formatHTML, 1<<16, 1000)
+		readHTML(&r.body, text)
+		if r.body.out.Len() > 1<<16 || len(r.body.blocks) > 1000 {
+			t.Fatalf("%d bytes in %d blocks", r.body.out.Len(), len(r.body.blocks))
+		}
+		for _, b := range r.body.blocks {
+			if (b.Kind == Heading) != (b.Level >= 1 && b.Level <= 6) {
+				t.Fatalf("a %s of level %d", b.Kind, b.Level)
+			}
+		}
+	})
+}
