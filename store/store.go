@@ -32,6 +32,9 @@ var (
 	ErrFull = errors.New("the disk is full")
 	// ErrDamaged says that what is stored is not what was written.
 	ErrDamaged = errors.New("damaged")
+	// ErrUnavailable says that a service does not answer; later it may. Work
+	// that meets it waits and is done again; any other error ends it.
+	ErrUnavailable = errors.New("does not answer")
 )
 
 // IsFull tells a disk without room, in whichever way it shows itself: ErrFull,
