@@ -57,7 +57,7 @@ func (f *field) setBounds(lengths []uint32, avg float64) {
 	}
 }
 
-// setBounds finds the bounds of all fields over chunks.
+// setBounds finds the bounds of all fields over chunks, and their long lists.
 func (s *segment) setBounds() {
 	all := s.sizesOf(0, uint32(s.chunks()))
 	s.average = average(all.tokens, all.chunks)
@@ -65,6 +65,9 @@ func (s *segment) setBounds() {
 	s.stems.setBounds(s.length, s.average)
 	s.surface.setBounds(s.length, s.average)
 	s.singles.setBounds(s.singleLength, s.singleAverage)
+	for _, f := range []*field{&s.stems, &s.surface, &s.singles} {
+		f.setDense(s.chunks())
+	}
 }
 
 // mostOf returns what c is at most for a term of a field over chunks, if their

@@ -27,6 +27,9 @@ func (v *view) bytes() int64 {
 	t := &s.titles
 	n += 8*len(t.hash) + 4*(len(t.length)+len(t.of)+len(t.chunkEnds)+len(t.chunks)+len(t.termEnds)+len(t.terms)+len(t.stemOf))
 	for _, f := range []*field{&s.stems, &s.surface, &s.singles, &t.stems, &t.words} {
+		for _, d := range f.dense {
+			n += d.bytes()
+		}
 		n += f.bytes() + len(f.data) + len(f.positions) + len(f.most) + 4*(len(f.df)+len(f.ends)+len(f.posEnds))
 	}
 	return int64(n)

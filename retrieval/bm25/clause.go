@@ -3,19 +3,22 @@ package bm25
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
-// clause is one list of a part as a clause of score: what it gives a chunk is
-// a sum of gains of the term's occurrences, or known chunk by chunk.
+// clause is one list of a part as a clause of score.
 type clause struct {
 	bound float64 // what no chunk gets more of
-	list  []posting
-	// Of a word: what it gives is text*textGain(c) + surface*surfaceGain(c).
+	list  list
+	// Of words and characters: what they give is text*textGain(c) +
+	// surface*surfaceGain(c), c being the occurrences normalised by length.
 	text, surface float64
-	// gain is what another list gives a chunk; nil for words.
-	gain func(chunk, tf uint32) float64
-	// titles says that the clause is the titles' scores; list is empty.
-	titles func(*titleScore) float64
+	lengths       []uint32
+	norms         *norms
+	// gain is what a pair gives a chunk; nil for words.
+	gain func(q posting) float64
+	// titles says that the clause is the titles' scores; the list is empty.
+	titles bool
 }
 
 // textGain is bm25L, surfaceGain bm25 with the b of text, by c.
@@ -40,9 +43,18 @@ func (c *clause) gainOf(occurrences float64) (gain float64) {
 }
 
 // order sorts clauses by what they can give, the most first, and returns what
-// clauses[i:] can give together, for each i and the end.
-func order(clauses []clause) (left []float64) {
+// clauses[i:] can give together, for each i and the end. Titles, of which the
+// best give much and most next to nothing, come after the lists that seed: then
+// there is a threshold.
+func order(clauses []clause, k int) (left []float64) {
 	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.bound, a.bound) })
+	seeds := 0
+	for i := 0; i+1 < len(clauses) && seeds < k; i++ {
+		if clauses[i].titles {
+			clauses[i], clauses[i+1] = clauses[i+1], clauses[i]
+		}
+		seeds += clauses[i].list.len()
+	}
 	left = make([]float64, len(clauses)+1)
 	for i := len(clauses) - 1; i >= 0; i-- {
 		left[i] = left[i+1] + clauses[i].bound
@@ -50,14 +62,43 @@ func order(clauses []clause) (left []float64) {
 	return left
 }
 
+// gainIn is what a posting gives.
+func (c *clause) gainIn(q posting) float64 {
+	if c.gain != nil {
+		return c.gain(q)
+	}
+	return c.gainOf(float64(q.tf) * c.norms.of(c.lengths[q.doc]))
+}
+
+// leastFor returns a number of normalised occurrences below which a word gives
+// less than enough.
+func (c *clause) leastFor(enough float64) float64 {
+	if c.gain != nil || enough <= 0 {
+		return 0
+	}
+	level := sort.Search(len(levels), func(i int) bool { return c.gainOf(levels[i]) >= enough })
+	if level == 0 {
+		return 0
+	}
+	return levels[level-1]
+}
+
+// word is the clause of a word in a part, without weights.
+func (m *match) word(t *termList, part int) clause {
+	return clause{list: t.in[part], lengths: m.parts[part].length, norms: &m.scratch.norms}
+}
+
 // exactClauses are those of the sum of unstemmed words.
 func (m *match) exactClauses(part int) []clause {
 	clauses := m.scratch.clauses[:0]
 	for i := range m.surface {
 		t := &m.surface[i]
-		if list := t.postings[part]; len(list) > 0 {
-			clauses = append(clauses, clause{bound: t.idf * surfaceGain(t.most[part]), list: list, surface: t.idf})
+		if t.in[part].len() == 0 {
+			continue
 		}
+		c := m.word(t, part)
+		c.surface, c.bound = t.idf, t.idf*surfaceGain(t.most[part])
+		clauses = append(clauses, c)
 	}
 	return clauses
 }
@@ -65,61 +106,80 @@ func (m *match) exactClauses(part int) []clause {
 // ownClauses are those of words and unstemmed words together, in the units of
 // LexicalHit.
 func (m *match) ownClauses(part int) []clause {
-	clauses := m.scratch.clauses[:0]
+	clauses := m.appendWords(m.scratch.clauses[:0], part)
+	p := &m.parts[part]
+	for i := range m.pairs {
+		t := &m.pairs[i]
+		if t.in[part].len() == 0 {
+			continue
+		}
+		c := clause{list: t.in[part], gain: func(q posting) float64 { return m.unit * m.pairGain(t, q.tf, p.length[q.doc]) }}
+		for _, q := range c.list.postings {
+			c.bound = max(c.bound, c.gain(q))
+		}
+		clauses = append(clauses, c)
+	}
+	for i := range m.singles {
+		t := &m.singles[i]
+		if t.in[part].len() == 0 {
+			continue
+		}
+		weight := singleWeight * t.idf * m.unit
+		clauses = append(clauses, clause{
+			list: t.in[part], surface: weight, bound: weight * surfaceGain(t.most[part]),
+			lengths: p.singleLength, norms: &m.scratch.singleNorms,
+		})
+	}
+	if len(p.titled) > 0 {
+		c := clause{titles: true}
+		for i := range p.titled {
+			c.bound = max(c.bound, m.titleGain(&p.titled[i]))
+		}
+		c.bound += m.mostCover()
+		clauses = append(clauses, c)
+	}
+	return clauses
+}
+
+// appendWords appends stems and unstemmed words; where the lists are one, so is
+// the clause.
+func (m *match) appendWords(clauses []clause, part int) []clause {
 	for i := range m.stems {
 		t := &m.stems[i]
-		if list := t.postings[part]; len(list) > 0 {
-			clauses = append(clauses, clause{bound: t.idf * m.unit * textGain(t.most[part]), list: list, text: t.idf * m.unit})
+		if t.in[part].len() == 0 {
+			continue
 		}
+		c := m.word(t, part)
+		c.text = t.idf * m.unit
+		c.bound = c.text * textGain(t.most[part])
+		clauses = append(clauses, c)
 	}
-	stems := clauses
+	stems := len(clauses)
 	for i := range m.surface {
 		t := &m.surface[i]
-		list, weight := t.postings[part], t.idf*m.surfaceUnit
-		if len(list) == 0 || weight == 0 {
+		weight := t.idf * m.surfaceUnit
+		if t.in[part].len() == 0 || weight == 0 {
 			continue
 		}
 		bound := weight * surfaceGain(t.most[part])
-		if same := slices.IndexFunc(stems, func(s clause) bool { return &s.list[0] == &list[0] }); same >= 0 {
-			stems[same].surface += weight
-			stems[same].bound += bound
+		if same := slices.IndexFunc(clauses[:stems], func(c clause) bool { return c.list.same(&t.in[part]) }); same >= 0 {
+			clauses[same].surface += weight
+			clauses[same].bound += bound
 			continue
 		}
-		clauses = append(clauses, clause{bound: bound, list: list, surface: weight})
+		c := m.word(t, part)
+		c.surface, c.bound = weight, bound
+		clauses = append(clauses, c)
 	}
-	p := &m.parts[part]
-	for i := range m.pairs {
-		clauses = m.appendCounted(clauses, m.pairs[i].postings[part], func(chunk, tf uint32) float64 {
-			return m.unit * m.pairGain(&m.pairs[i], tf, p.length[chunk])
-		})
-	}
-	for i := range m.singles {
-		clauses = m.appendCounted(clauses, m.singles[i].postings[part], func(chunk, tf uint32) float64 {
-			return m.unit * m.singleGain(&m.singles[i], tf, p.singleLength[chunk])
-		})
-	}
-	return m.appendTitles(clauses, p)
+	return clauses
 }
 
-// appendCounted appends a list whose bound is the highest of its gains.
-func (m *match) appendCounted(clauses []clause, list []posting, gain func(chunk, tf uint32) float64) []clause {
-	if len(list) == 0 {
-		return clauses
-	}
-	s := clause{list: list, gain: gain}
-	for _, q := range list {
-		s.bound = max(s.bound, gain(q.doc, q.tf))
-	}
-	return append(clauses, s)
+// titleGain is what a title gives but for its cover, which gives mostCover at
+// most.
+func (m *match) titleGain(t *titleScore) float64 {
+	return m.unit * (titleWeight*t.field + titleMatchWeight*t.named)
 }
 
-func (m *match) appendTitles(clauses []clause, p *part) []clause {
-	if len(p.titled) == 0 {
-		return clauses
-	}
-	s := clause{titles: func(t *titleScore) float64 { return m.unit * (titleWeight*t.field + m.titleMatchGain(t)) }}
-	for i := range p.titled {
-		s.bound = max(s.bound, s.titles(&p.titled[i]))
-	}
-	return append(clauses, s)
-}
+func (m *match) mostCover() float64 { return m.coverGain(1) }
+
+func (m *match) coverGain(cover float64) float64 { return m.unit * titleCoverWeight * cover * m.most }

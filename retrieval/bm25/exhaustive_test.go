@@ -80,26 +80,26 @@ func sumsOf(m *match, part int) (words, exact []float64) {
 		}
 	}
 	for _, t := range m.stems {
-		for _, q := range t.postings[part] {
+		for q := range t.in[part].all() {
 			words[q.doc] += t.idf * bm25L(q.tf, lengthNorm(p.length[q.doc], avg))
 		}
 	}
 	addTitles(func(t *titleScore) float64 { return titleWeight * t.field })
 	for _, t := range m.pairs {
-		for _, q := range t.postings[part] {
+		for q := range t.in[part].all() {
 			words[q.doc] += pairWeight * t.idf * bm25(q.tf, p.length[q.doc], avg, fieldB)
 		}
 	}
 	addTitles(func(t *titleScore) float64 {
-		return titleMatchWeight*t.named + titleCoverWeight*t.cover*m.most
+		return titleMatchWeight*t.named + titleCoverWeight*m.cover(p, t)*m.most
 	})
 	for _, t := range m.surface {
-		for _, q := range t.postings[part] {
+		for q := range t.in[part].all() {
 			exact[q.doc] += t.idf * bm25(q.tf, p.length[q.doc], avg, fieldB)
 		}
 	}
 	for _, t := range m.singles {
-		for _, q := range t.postings[part] {
+		for q := range t.in[part].all() {
 			words[q.doc] += singleWeight * t.idf * bm25(q.tf, p.singleLength[q.doc], average(m.live.singles, m.live.chunks), fieldB)
 		}
 	}

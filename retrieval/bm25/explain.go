@@ -32,7 +32,7 @@ func (m *match) Explain(ref retrieval.ChunkRef) []retrieval.Explanation {
 func (m *match) explainTerms(label string, terms []termList, part int, chunk uint32, weight float64, gain func(tf uint32) float64) retrieval.Explanation {
 	node := retrieval.Explanation{Label: label}
 	for _, term := range terms {
-		tf := term.tf(part, chunk)
+		tf := term.in[part].tf(chunk)
 		if tf == 0 {
 			continue
 		}
@@ -65,6 +65,6 @@ func (m *match) explainTitleMatch(p *part, chunk uint32) []retrieval.Explanation
 	}
 	return []retrieval.Explanation{
 		{Label: "title match", Value: titleMatchWeight * t.named / m.most},
-		{Label: "title cover", Value: titleCoverWeight * t.cover},
+		{Label: "title cover", Value: titleCoverWeight * m.cover(p, t)},
 	}
 }

@@ -11,9 +11,10 @@ import (
 // titles. It is immutable.
 type field struct {
 	dictionary
-	df        []uint32 // docs per term, dead ones included
-	most      []uint8  // bound.go; of fields over chunks
-	ends      []uint32 // end of each term's posting list in data
+	df        []uint32          // docs per term, dead ones included
+	most      []uint8           // bound.go; of fields over chunks
+	dense     map[uint32]*dense // of long lists, by term; of fields over chunks
+	ends      []uint32          // end of each term's posting list in data
 	data      []byte
 	positions []byte
 	posEnds   []uint32 // end of each term's position list; nil without positions

@@ -1,9 +1,7 @@
 package bm25
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"ragagent/retrieval"
 	"ragagent/retrieval/analysis"
@@ -15,6 +13,7 @@ import (
 type match struct {
 	parts   []part
 	snaps   []*snapshot
+	weights *titleWeights
 	live    sizes // of all collections together
 	titles  int   // distinct titles, counted per collection
 	scratch *scratch
@@ -35,11 +34,11 @@ type match struct {
 // termList is a term of a field with its postings in every part; dead chunks
 // are among them but do not count.
 type termList struct {
-	term     string
-	df       int
-	idf      float64
-	postings [][]posting // per part
-	most     []float64   // per part: the highest normalised occurrences, see bound.go
+	term string
+	df   int
+	idf  float64
+	in   []list    // per part
+	most []float64 // per part: the highest normalised occurrences, see bound.go
 }
 
 // Search implements retrieval.LexicalIndex.
@@ -97,6 +96,7 @@ func newMatch(snaps []*snapshot) *match {
 	}
 	m.scratch.reserve(zeros)
 	m.scratch.norms.set(m.average())
+	m.scratch.singleNorms.set(average(m.live.singles, m.live.chunks))
 	for i := range m.parts {
 		p := &m.parts[i]
 		p.slot = m.scratch.zeros(p.chunks())
@@ -136,22 +136,11 @@ func (m *match) Holds(ref retrieval.ChunkRef) []string {
 	part, chunk := m.at(ref)
 	held := make([]string, 0, len(m.stems))
 	for i := range m.stems {
-		if tf := m.stems[i].tf(part, chunk); tf > 0 {
+		if tf := m.stems[i].in[part].tf(chunk); tf > 0 {
 			held = append(held, m.stems[i].term)
 		}
 	}
 	return held
-}
-
-// tf returns how often a chunk has the term.
-func (l *termList) tf(part int, chunk uint32) uint32 {
-	i, found := slices.BinarySearchFunc(l.postings[part], chunk, func(q posting, doc uint32) int {
-		return cmp.Compare(q.doc, doc)
-	})
-	if !found {
-		return 0
-	}
-	return l.postings[part][i].tf
 }
 
 // Find implements retrieval.LexicalMatch.

@@ -1,5 +1,7 @@
 package bm25
 
+import "math/bits"
+
 // findPairs finds adjacent words: pairs of the query's words that stand side by
 // side in a chunk too, stop words left out in both, are terms of their own.
 func (m *match) findPairs() {
@@ -19,29 +21,28 @@ func (m *match) findPairs() {
 
 // pairList finds the chunks in which stem b follows stem a.
 func (m *match) pairList(a, b int) termList {
-	l := termList{term: m.stems[a].term + " " + m.stems[b].term, postings: make([][]posting, len(m.parts))}
+	l := termList{term: m.stems[a].term + " " + m.stems[b].term, in: make([]list, len(m.parts))}
 	for i := range m.parts {
-		p := &m.parts[i]
-		first, second := m.listWithPositions(i, a), m.listWithPositions(i, b)
+		first, second := m.positioned(i, a), m.positioned(i, b)
 		if first == nil || second == nil {
 			continue
 		}
-		l.postings[i] = adjacent(first, second)
-		l.df += p.count(l.postings[i])
+		l.in[i].postings = adjacent(first, second)
+		l.df += m.parts[i].count(&l.in[i])
 	}
 	l.idf = idf(m.live.chunks, l.df)
 	return l
 }
 
-// positioned is a posting list with its positions.
+// positioned is a list with its positions, which are read in order.
 type positioned struct {
-	postings  []posting
-	at        int // the posting that positions are at
+	*list
+	at        uint32 // the posting that positions are at
 	positions positionReader
 }
 
-// listWithPositions returns nil if the part has no such word.
-func (m *match) listWithPositions(part, stem int) *positioned {
+// positioned returns nil if the part has no such word.
+func (m *match) positioned(part, stem int) *positioned {
 	p := &m.parts[part]
 	number := p.stems.find(m.stems[stem].term)
 	if number < 0 {
@@ -51,12 +52,24 @@ func (m *match) listWithPositions(part, stem int) *positioned {
 	if len(positions) == 0 {
 		return nil
 	}
-	return &positioned{postings: m.stems[stem].postings[part], positions: positionReader{data: positions}}
+	return &positioned{list: &m.stems[stem].in[part], positions: positionReader{data: positions}}
 }
 
 // read returns the positions of the i-th posting; i never goes back.
-func (l *positioned) read(dst []uint32, i int) []uint32 {
+func (l *positioned) read(dst []uint32, i uint32) []uint32 {
 	skipped := uint32(0)
+	if l.dense != nil {
+		if i/offsetBlock > l.at/offsetBlock {
+			l.at = i / offsetBlock * offsetBlock
+			l.positions.at = int(l.dense.offsets[i/offsetBlock])
+		}
+		for ; l.at < i; l.at++ {
+			skipped += l.dense.tfAt(l.at)
+		}
+		l.positions.skip(skipped)
+		l.at++
+		return l.positions.read(dst, l.dense.tfAt(i))
+	}
 	for ; l.at < i; l.at++ {
 		skipped += l.postings[l.at].tf
 	}
@@ -70,23 +83,74 @@ func (l *positioned) read(dst []uint32, i int) []uint32 {
 func adjacent(a, b *positioned) []posting {
 	var out []posting
 	var pa, pb []uint32
-	for i, j := 0, 0; i < len(a.postings) && j < len(b.postings); {
-		da, db := a.postings[i].doc, b.postings[j].doc
-		switch {
-		case da < db:
-			i++
-		case da > db:
-			j++
-		default:
-			pa, pb = a.read(pa[:0], i), b.read(pb[:0], j)
-			if tf := countAdjacent(pa, pb); tf > 0 {
-				out = append(out, posting{da, tf})
+	common(a.list, b.list, func(doc, i, j uint32) {
+		pa, pb = a.read(pa[:0], i), b.read(pb[:0], j)
+		if tf := countAdjacent(pa, pb); tf > 0 {
+			out = append(out, posting{doc, tf})
+		}
+	})
+	return out
+}
+
+// common calls visit for every doc of two lists, with the number of its posting
+// in each.
+func common(a, b *list, visit func(doc, i, j uint32)) {
+	switch {
+	case a.dense != nil && b.dense != nil:
+		for n, word := range a.dense.docs {
+			for word &= b.dense.docs[n]; word != 0; word &= word - 1 {
+				doc := uint32(n*64 + bits.TrailingZeros64(word))
+				visit(doc, a.dense.rank(doc), b.dense.rank(doc))
 			}
-			i++
-			j++
+		}
+	case a.dense != nil:
+		common(b, a, func(doc, j, i uint32) { visit(doc, i, j) })
+	case b.dense != nil:
+		for i, q := range a.postings {
+			if b.dense.docs.has(q.doc) {
+				visit(q.doc, uint32(i), b.dense.rank(q.doc))
+			}
+		}
+	case len(a.postings) > len(b.postings):
+		common(b, a, func(doc, j, i uint32) { visit(doc, i, j) })
+	default:
+		commonPostings(a.postings, b.postings, visit)
+	}
+}
+
+// gallopShare is how many times longer one list has to be than another for it
+// to pay to look for each doc of that instead of stepping through both.
+const gallopShare = 8
+
+// commonPostings is common for lists of which a is not the longer one.
+func commonPostings(a, b []posting, visit func(doc, i, j uint32)) {
+	j := 0
+	for i, q := range a {
+		if len(b) > gallopShare*len(a) {
+			j += gallop(b[j:], q.doc)
+		} else {
+			for j < len(b) && b[j].doc < q.doc {
+				j++
+			}
+		}
+		if j == len(b) {
+			return
+		}
+		if b[j].doc == q.doc {
+			visit(q.doc, uint32(i), uint32(j))
 		}
 	}
-	return out
+}
+
+// gallop returns how many postings at the beginning of a list are of docs
+// before the given one, which is thought to be near.
+func gallop(list []posting, doc uint32) int {
+	step := 1
+	for step < len(list) && list[step-1].doc < doc {
+		step *= 2
+	}
+	from, to := step/2, min(step, len(list))
+	return from + seek(list[from:to], doc)
 }
 
 // countAdjacent counts the x of a, ascending, for which b has x+1.

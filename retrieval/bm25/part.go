@@ -37,7 +37,10 @@ type titleScore struct {
 	title uint32
 	field float64 // BM25 of the title field
 	named float64 // what of the query the title names
-	cover float64 // share of the title that the query names
+	// cover is the share of the title that the query names, once it is known: it
+	// takes longer to find than the rest, and most titles do without.
+	cover   float64
+	covered bool
 }
 
 // scoreOf returns the score of a title, a new one if it had none.

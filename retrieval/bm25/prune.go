@@ -1,5 +1,7 @@
 package bm25
 
+import "slices"
+
 // pruning finds the chunks of a part that may be among the k best without
 // scoring all of them (MaxScore: Turtle and Flood 1995, list by list).
 //
@@ -11,9 +13,9 @@ package bm25
 // the clauses that are left cannot reach it even together. Sums are in another
 // order than evaluate's, so they are compared with room for rounding.
 type pruning struct {
-	p     *part
-	norms *norms
-	k     int
+	m *match
+	p *part
+	k int
 	// handedOn is the share of its score that the best neighbour may add.
 	handedOn float64
 
@@ -21,13 +23,15 @@ type pruning struct {
 	candidates []candidate
 	threshold  float64 // the k-th best score is not lower
 	highest    float64 // of candidates' scores so far
+	cover      float64 // what the cover of a title may add to them
 	counts     *[histogram]int32
 }
 
 // candidate is a chunk with the part of its score that is known.
 type candidate struct {
-	chunk uint32
-	score float64
+	score  float64
+	chunk  uint32
+	titled bool // the cover of its title has to be added
 }
 
 // rounding is more than sums in different orders differ by.
@@ -38,7 +42,7 @@ const rounding = 1e-9
 // is valid until the next call.
 func (m *match) prune(part int, clauses []clause, r pruning) []uint32 {
 	s := m.scratch
-	r.p, r.norms, r.candidates, r.counts = &m.parts[part], &s.norms, s.candidates[:0], &s.counts
+	r.m, r.p, r.candidates, r.counts = m, &m.parts[part], s.candidates[:0], &s.counts
 	r.run(clauses)
 	s.candidates, s.clauses = r.candidates, clauses[:0]
 	s.chunks = s.chunks[:0]
@@ -50,7 +54,10 @@ func (m *match) prune(part int, clauses []clause, r pruning) []uint32 {
 
 // run collects the candidates. The part's slots are 0 before and after.
 func (r *pruning) run(clauses []clause) {
-	left := order(clauses) // what clauses[i:] can give together
+	left := order(clauses, r.k) // what clauses[i:] can give together
+	if len(r.p.titled) > 0 && slices.ContainsFunc(clauses, func(c clause) bool { return c.titles }) {
+		r.cover = r.m.mostCover()
+	}
 	next := 0
 	r.seeding = r.threshold == 0
 	for ; next < len(clauses) && r.seeding; next++ {
@@ -87,13 +94,20 @@ func (r *pruning) complete(from int, clauses []clause, next int, left []float64)
 		r.drop(from, r.enough(left[next], unseen)-left[next])
 		r.give(&clauses[next], from)
 	}
+	r.drop(from, r.enough(0, unseen))
+	for i := range r.candidates[from:] {
+		if c := &r.candidates[from+i]; c.titled {
+			c.titled = false
+			r.add(c, r.m.coverGain(r.m.cover(r.p, r.p.titleScore(c.chunk))))
+		}
+	}
 }
 
 // enough is what the score of a chunk without its neighbour's share has to be.
 // Candidates may get as much more as missing; a chunk that is none has at most
 // unseen, or less than the threshold.
 func (r *pruning) enough(missing, unseen float64) float64 {
-	neighbour := max(r.highest+missing, unseen, r.threshold)
+	neighbour := max(r.highest+r.cover+missing, unseen, r.threshold)
 	return r.threshold*(1-rounding) - r.handedOn*neighbour
 }
 
@@ -105,7 +119,7 @@ func (r *pruning) drop(from int, enough float64) {
 	}
 	kept := r.candidates[:from]
 	for _, c := range r.candidates[from:] {
-		if c.score < enough {
+		if c.score < enough && (!c.titled || c.score+r.cover < enough) {
 			r.p.slot[c.chunk] = 0
 			continue
 		}
@@ -119,49 +133,50 @@ func (r *pruning) drop(from int, enough float64) {
 // and are none yet, and, while seeding, adds to those that are what it gives
 // them.
 func (r *pruning) bringIn(c *clause, enough float64) {
-	if c.titles != nil {
-		r.bringInTitles(c, enough)
+	if c.titles {
+		r.bringInTitles(enough)
 		return
 	}
-	slot, dead, least := r.p.slot, r.p.dead, r.leastOf(c, enough)
-	for _, q := range c.list {
-		if i := slot[q.doc]; i != 0 {
+	least := c.leastFor(enough)
+	for q := range c.list.all() {
+		if i := r.p.slot[q.doc]; i != 0 {
 			if r.seeding {
-				r.add(&r.candidates[i-1], r.gain(c, q))
+				r.add(&r.candidates[i-1], c.gainIn(q))
 			}
 			continue
 		}
-		if least > 0 && float64(q.tf)*r.norms.of(r.p.length[q.doc]) < least {
+		if least > 0 && float64(q.tf)*c.norms.of(c.lengths[q.doc]) < least {
 			continue
 		}
-		if gain := r.gain(c, q); gain >= enough && (dead == nil || !dead.has(q.doc)) {
-			r.insert(q.doc, gain)
+		if gain := c.gainIn(q); gain >= enough && r.p.alive(q.doc) {
+			r.insert(candidate{chunk: q.doc, score: gain})
 		}
 	}
 }
 
-func (r *pruning) bringInTitles(c *clause, enough float64) {
+func (r *pruning) bringInTitles(enough float64) {
 	for i := range r.p.titled {
-		gain := c.titles(&r.p.titled[i])
-		if gain < enough {
+		gain := r.m.titleGain(&r.p.titled[i])
+		if gain+r.cover < enough {
 			continue
 		}
 		for _, chunk := range r.p.titles.under(r.p.titled[i].title) {
 			if i := r.p.slot[chunk]; i != 0 {
 				if r.seeding {
+					r.candidates[i-1].titled = true
 					r.add(&r.candidates[i-1], gain)
 				}
 			} else if r.p.alive(chunk) {
-				r.insert(chunk, gain)
+				r.insert(candidate{chunk: chunk, score: gain, titled: true})
 			}
 		}
 	}
 }
 
-func (r *pruning) insert(chunk uint32, score float64) {
-	r.candidates = append(r.candidates, candidate{chunk: chunk, score: score})
-	r.p.slot[chunk] = uint32(len(r.candidates))
-	r.highest = max(r.highest, score)
+func (r *pruning) insert(c candidate) {
+	r.candidates = append(r.candidates, c)
+	r.p.slot[c.chunk] = uint32(len(r.candidates))
+	r.highest = max(r.highest, c.score)
 }
 
 func (r *pruning) add(c *candidate, gain float64) {
@@ -177,54 +192,28 @@ const searchShare = 40
 func (r *pruning) give(c *clause, from int) {
 	candidates := r.candidates[from:]
 	switch {
-	case c.titles != nil:
+	case c.titles:
 		for i := range candidates {
 			if t := r.p.titleScore(candidates[i].chunk); t != nil {
-				r.add(&candidates[i], c.titles(t))
+				candidates[i].titled = true
+				r.add(&candidates[i], r.m.titleGain(t))
 			}
 		}
-	case len(c.list) > searchShare*len(candidates):
+	case c.list.dense != nil, c.list.len() > searchShare*len(candidates):
 		for i := range candidates {
-			if n := seek(c.list, candidates[i].chunk); n < len(c.list) && c.list[n].doc == candidates[i].chunk {
-				r.add(&candidates[i], r.gain(c, c.list[n]))
+			chunk := candidates[i].chunk
+			if tf := c.list.tf(chunk); tf > 0 {
+				r.add(&candidates[i], c.gainIn(posting{chunk, tf}))
 			}
 		}
 	default:
 		slot := r.p.slot
-		for _, q := range c.list {
+		for _, q := range c.list.postings {
 			if i := int(slot[q.doc]); i > from {
-				r.add(&r.candidates[i-1], r.gain(c, q))
+				r.add(&r.candidates[i-1], c.gainIn(q))
 			}
 		}
 	}
-}
-
-// gain is what a posting gives.
-func (r *pruning) gain(c *clause, q posting) float64 {
-	if c.gain != nil {
-		return c.gain(q.doc, q.tf)
-	}
-	return c.gainOf(float64(q.tf) * r.norms.of(r.p.length[q.doc]))
-}
-
-// leastOf returns a number of normalised occurrences below which a word gives
-// less than enough.
-func (r *pruning) leastOf(c *clause, enough float64) float64 {
-	if c.gain != nil || enough <= 0 {
-		return 0
-	}
-	from, to := 0, len(levels)
-	for from < to {
-		if middle := (from + to) / 2; c.gainOf(levels[middle]) < enough {
-			from = middle + 1
-		} else {
-			to = middle
-		}
-	}
-	if from == 0 {
-		return 0
-	}
-	return levels[from-1]
 }
 
 // histogram is how many steps of score raise tells apart.
@@ -249,20 +238,4 @@ func (r *pruning) raise(scale float64) {
 			return
 		}
 	}
-}
-
-// seek returns how many postings of a list are of docs before the given one.
-func seek(list []posting, doc uint32) int {
-	from, n := 0, len(list)
-	for n > 1 {
-		half := n / 2
-		if list[from+half-1].doc < doc {
-			from += half
-		}
-		n -= half
-	}
-	if n == 1 && list[from].doc < doc {
-		from++
-	}
-	return from
 }

@@ -70,38 +70,52 @@ func (m *match) weighStems() {
 
 // stemList finds a term in title, headings and text.
 func (m *match) stemList(term string) termList {
-	return m.list(term, func(p *part, _ int) ([]posting, float64) {
-		i := p.stems.find(term)
-		if i < 0 {
-			return nil, 0
-		}
-		return m.scratch.decode(p.stems.list(i)), p.stems.mostOf(i, m.average(), p.average)
+	return m.list(term, func(part int) (list, float64) {
+		p := &m.parts[part]
+		return m.listOf(&p.stems, p.stems.find(term), p.average)
 	})
 }
 
-// surfaceList finds an unstemmed word in title, headings and text. Where the
-// list is that of its stem, it is the same slice.
+// surfaceList finds an unstemmed word in title, headings and text; the list may
+// be that of its stem.
 func (m *match) surfaceList(w queryWord) termList {
 	stem := &m.stems[w.stem]
-	return m.list(w.word, func(p *part, part int) ([]posting, float64) {
+	return m.list(w.word, func(part int) (list, float64) {
+		p := &m.parts[part]
 		i := p.surface.find(w.word)
-		if i < 0 {
-			return nil, 0
+		if i >= 0 && len(p.surface.list(i)) == 0 {
+			return stem.in[part], stem.most[part]
 		}
-		if list := p.surface.list(i); len(list) > 0 {
-			return m.scratch.decode(list), p.surface.mostOf(i, m.average(), p.average)
-		}
-		return stem.postings[part], stem.most[part]
+		return m.listOf(&p.surface, i, p.average)
 	})
+}
+
+// singleList finds a single CJK character.
+func (m *match) singleList(character string) termList {
+	return m.list(character, func(part int) (list, float64) {
+		p := &m.parts[part]
+		i := p.singles.find(character)
+		if i < 0 {
+			return list{}, 0
+		}
+		return m.scratch.list(&p.singles, i), p.singles.mostOf(i, average(m.live.singles, m.live.chunks), p.singleAverage)
+	})
+}
+
+// listOf returns the list of a term, if it is there, and its bound.
+func (m *match) listOf(f *field, term int, built float64) (list, float64) {
+	if term < 0 {
+		return list{}, 0
+	}
+	return m.scratch.list(f, term), f.mostOf(term, m.average(), built)
 }
 
 // list finds a term in every part.
-func (m *match) list(term string, find func(p *part, part int) (postings []posting, most float64)) termList {
-	l := termList{term: term, postings: make([][]posting, len(m.parts)), most: make([]float64, len(m.parts))}
+func (m *match) list(term string, find func(part int) (in list, most float64)) termList {
+	l := termList{term: term, in: make([]list, len(m.parts)), most: make([]float64, len(m.parts))}
 	for i := range m.parts {
-		p := &m.parts[i]
-		l.postings[i], l.most[i] = find(p, i)
-		l.df += p.count(l.postings[i])
+		l.in[i], l.most[i] = find(i)
+		l.df += m.parts[i].count(&l.in[i])
 	}
 	l.idf = idf(m.live.chunks, l.df)
 	return l
@@ -111,12 +125,15 @@ func (m *match) list(term string, find func(p *part, part int) (postings []posti
 func (m *match) average() float64 { return average(m.live.tokens, m.live.chunks) }
 
 // count counts the postings of live chunks.
-func (p *part) count(postings []posting) int {
-	if p.dead == nil {
-		return len(postings)
+func (p *part) count(l *list) int {
+	switch {
+	case p.dead == nil:
+		return l.len()
+	case l.dense != nil:
+		return l.dense.countWithout(p.dead)
 	}
 	n := 0
-	for _, q := range postings {
+	for _, q := range l.postings {
 		if !p.dead.has(q.doc) {
 			n++
 		}

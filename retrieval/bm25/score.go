@@ -46,14 +46,7 @@ func (m *match) findSingles(text string) {
 			continue
 		}
 		seen[c] = true
-		list := m.list(c, func(p *part, _ int) (postings []posting, most float64) {
-			i := p.singles.find(c)
-			if i < 0 {
-				return nil, 0
-			}
-			return m.scratch.decode(p.singles.list(i)), 0
-		})
-		m.singles = append(m.singles, list)
+		m.singles = append(m.singles, m.singleList(c))
 	}
 }
 

@@ -12,7 +12,8 @@ type scratch struct {
 	candidates []candidate
 	chunks     []uint32
 	counts     [histogram]int32
-	norms      norms
+	// Of the text and of single CJK characters.
+	norms, singleNorms norms
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -56,4 +57,12 @@ func (s *scratch) decode(list []byte) []posting {
 	from := len(s.postings)
 	s.postings = appendPostings(s.postings, list)
 	return s.postings[from:len(s.postings):len(s.postings)]
+}
+
+// list returns that of a term of a field.
+func (s *scratch) list(f *field, term int) list {
+	if d := f.dense[uint32(term)]; d != nil {
+		return list{dense: d}
+	}
+	return list{postings: s.decode(f.list(term))}
 }

@@ -58,9 +58,9 @@ func (m *match) repairWords(text string, tokens []analysis.Token) string {
 func (m *match) sumStems() [][]float64 {
 	sums := m.scratch.sums(m.parts)
 	for _, term := range m.stems {
-		for i, postings := range term.postings {
+		for i := range term.in {
 			p := &m.parts[i]
-			for _, q := range postings {
+			for q := range term.in[i].all() {
 				sums[i][q.doc] += float64(term.idf * bm25L(q.tf, m.scratch.norms.of(p.length[q.doc])))
 			}
 		}

@@ -19,15 +19,9 @@ const (
 // its beginning. Words weigh by idf over distinct titles.
 func (m *match) scoreTitleMatch() {
 	written := m.writtenForms()
-	weights := newTitleWeights(m)
+	m.weights = newTitleWeights(m)
 	for i := range m.parts {
-		p := &m.parts[i]
-		m.creditTitles(p, written, weights)
-		for j := range p.titled {
-			if t := &p.titled[j]; t.named > 0 {
-				t.cover = weights.cover(p, t)
-			}
-		}
+		m.creditTitles(&m.parts[i], written)
 	}
 }
 
@@ -66,7 +60,7 @@ func (m *match) writtenForms() writtenForms {
 }
 
 // creditTitles sums idf times credit of the titles.
-func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) {
+func (m *match) creditTitles(p *part, f writtenForms) {
 	credited := make(map[uint32]bool) // stems with full credit everywhere
 	for _, term := range f.stems {
 		stem := p.titles.stems.find(term)
@@ -74,7 +68,7 @@ func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) {
 			continue
 		}
 		credited[uint32(stem)] = true
-		weight := weights.of(p, stem)
+		weight := m.weights.of(p, stem)
 		for _, q := range m.scratch.decode(p.titles.stems.list(stem)) {
 			p.scoreOf(q.doc).named += weight
 		}
@@ -108,7 +102,7 @@ func (m *match) creditTitles(p *part, f writtenForms, weights *titleWeights) {
 		}
 	}
 	for _, key := range order {
-		p.scoreOf(key.title).named += float64(weights.of(p, int(key.stem)) * partial[key])
+		p.scoreOf(key.title).named += float64(m.weights.of(p, int(key.stem)) * partial[key])
 	}
 }
 
@@ -180,10 +174,16 @@ func (w *titleWeights) weigh(df int) float64 {
 }
 
 // cover returns the share of a title's idf that the query names, 0..1.
-func (w *titleWeights) cover(p *part, t *titleScore) float64 {
-	sum := 0.
-	for _, stem := range p.titles.stemsOf(t.title) {
-		sum += w.of(p, int(stem))
+func (m *match) cover(p *part, t *titleScore) float64 {
+	if !t.covered {
+		t.covered = true
+		if t.named > 0 {
+			sum := 0.
+			for _, stem := range p.titles.stemsOf(t.title) {
+				sum += m.weights.of(p, int(stem))
+			}
+			t.cover = min(t.named/sum, 1)
+		}
 	}
-	return min(t.named/sum, 1)
+	return t.cover
 }
