@@ -151,9 +151,8 @@ var writerPragmas = []string{
 	// After a long read the log may have grown: give the space back.
 	"journal_size_limit(67108864)",
 	"cache_size(-32768)", // 32 MB: the inner pages of every index
-	// What a statement or a savepoint changed is kept until it ends, to undo it
-	// alone: in memory, not in a file that is made and removed each time.
-	"temp_store(MEMORY)",
+	// What was deleted is overwritten with zeros, also in pages that are free.
+	"secure_delete(ON)",
 	"busy_timeout(10000)",
 }
 
