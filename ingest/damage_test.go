@@ -171,7 +171,7 @@ func TestDamage(t *testing.T) {
 			if err != nil || h.Quarantined(other.ID) != nil {
 				t.Errorf("the other one: %v, %v", err, h.Quarantined(other.ID))
 			}
-			report, err := h.Verify(t.Context())
+			report, err := h.Verify(t.Context(), ingest.Verification{})
 			if err != nil {
 				t.Fatal(err)
 			}

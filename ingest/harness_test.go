@@ -109,7 +109,7 @@ func (h *house) end(t *testing.T, id string) store.Job {
 
 func (h *house) verify(t *testing.T) {
 	t.Helper()
-	report, err := h.Verify(t.Context())
+	report, err := h.Verify(t.Context(), ingest.Verification{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,6 +89,9 @@ func (s *Service) DeleteKnowledgeBase(ctx context.Context, idOrName string) erro
 	if err != nil {
 		return err
 	}
+	// Until its index has gone, nobody takes what is there of it for something
+	// that was left.
+	defer s.order.lock(kb.ID)()
 	if err := s.forgetAll(ctx, kb); err != nil {
 		return err
 	}

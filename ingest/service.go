@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -156,6 +158,17 @@ type keyLock struct {
 }
 
 func newKeyed() keyed { return keyed{locks: map[string]*keyLock{}} }
+
+// settle returns when everybody who holds a lock at its call has let go of it.
+// The caller holds none.
+func (k *keyed) settle() {
+	k.mu.Lock()
+	keys := slices.Collect(maps.Keys(k.locks))
+	k.mu.Unlock()
+	for _, key := range keys {
+		k.lock(key)()
+	}
+}
 
 func (k *keyed) lock(key string) (unlock func()) {
 	k.mu.Lock()

@@ -2,9 +2,10 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
-	"slices"
+	"time"
 
 	"ragagent/store"
 )
@@ -16,7 +17,9 @@ type Report struct {
 	Chunks         int       `json:"chunks"`
 	Vectors        int       `json:"vectors"`
 	Blobs          int       `json:"blobs"`
-	Problems       []Problem `json:"problems"`
+	// Deleted is set where deleted documents were looked for.
+	Deleted  *DeletedReport `json:"deleted,omitempty"`
+	Problems []Problem      `json:"problems"`
 	// More is how many problems were found beyond those listed.
 	More int `json:"more,omitempty"`
 }
@@ -64,17 +67,30 @@ type Straying interface {
 	Strays(ctx context.Context) iter.Seq2[string, error]
 }
 
+// Verification says how to verify.
+type Verification struct {
+	// Gentle leaves the machine to others for half of the time.
+	Gentle bool
+	// Progress, if not nil, is told how many documents, of how many when it
+	// began, have been compared; it is called for every one of them.
+	Progress func(done, total int)
+}
+
 // Verify compares everything with everything: the records with themselves,
 // chunks with the texts they were cut from, vectors with their space and with
 // the index, the search indexes with the records, blobs with their names and
 // with who refers to them. Damage in one place does not keep it from looking at
-// the others. It changes nothing, and what it compares must not change
-// meanwhile: no job runs. Load has been called before. The error is about the
-// verifying itself.
-func (s *Service) Verify(ctx context.Context) (Report, error) {
-	v := &verifier{Service: s, used: map[string]string{}, report: Report{Problems: []Problem{}}}
+// the others. It changes nothing. Jobs may run and documents come and go
+// meanwhile: a document is compared while it stands still, and what looks wrong
+// elsewhere is looked at again before it is reported. Load has been called
+// before. The error is about the verifying itself.
+func (s *Service) Verify(ctx context.Context, how Verification) (Report, error) {
+	v := &verifier{Service: s, how: how, began: s.cfg.Now(), used: map[string]string{}, report: Report{Problems: []Problem{}}}
 	v.records(ctx)
-	if err := s.eachKnowledgeBase(ctx, func(kb store.KnowledgeBase) error { return v.knowledgeBase(ctx, kb) }); err != nil {
+	if err := v.count(ctx); err != nil {
+		v.unread("records", err)
+	}
+	if err := s.eachKnowledgeBase(ctx, func(kb store.KnowledgeBase) error { return v.standing(ctx, kb) }); err != nil {
 		v.unread("records", err)
 	}
 	v.blobs(ctx)
@@ -84,6 +100,9 @@ func (s *Service) Verify(ctx context.Context) (Report, error) {
 
 type verifier struct {
 	*Service
+	how    Verification
+	began  time.Time // what comes later is left to the next verification
+	total  int       // documents, when it began
 	report Report
 	used   map[string]string // blob -> who refers to it
 	// partial says that some document could not be read: who refers to a blob
@@ -120,6 +139,31 @@ func (v *verifier) records(ctx context.Context) {
 	}
 }
 
+// count adds up the documents there are.
+func (v *verifier) count(ctx context.Context) error {
+	return v.eachKnowledgeBase(ctx, func(kb store.KnowledgeBase) error {
+		v.total += kb.DocumentCount
+		return nil
+	})
+}
+
+// standing checks a knowledge base, and forgets what it found if the knowledge
+// base was deleted meanwhile.
+func (v *verifier) standing(ctx context.Context, kb store.KnowledgeBase) error {
+	if kb.CreatedAt.After(v.began) {
+		return nil
+	}
+	found, more := len(v.report.Problems), v.report.More
+	err := v.knowledgeBase(ctx, kb)
+	if len(v.report.Problems) == found && v.report.More == more {
+		return err
+	}
+	if _, gone := v.cfg.Records.KnowledgeBase(ctx, kb.ID); errors.Is(gone, store.ErrNotFound) {
+		v.report.Problems, v.report.More = v.report.Problems[:found], more
+	}
+	return err
+}
+
 // knowledgeBase checks one; its error is that of ctx only.
 func (v *verifier) knowledgeBase(ctx context.Context, kb store.KnowledgeBase) error {
 	v.report.KnowledgeBases++
@@ -133,11 +177,21 @@ func (v *verifier) knowledgeBase(ctx context.Context, kb store.KnowledgeBase) er
 			return ctx.Err()
 		}
 		for _, d := range docs {
-			if err := v.document(ctx, kb, d, &ids); err != nil {
+			if d.CreatedAt.After(v.began) {
+				continue
+			}
+			begin := time.Now()
+			if err := v.still(ctx, kb, d.ID, &ids); err != nil {
 				return err
 			}
+			if v.how.Progress != nil {
+				v.how.Progress(v.report.Documents, v.total)
+			}
+			if v.how.Gentle {
+				pause(ctx, time.Since(begin))
+			}
 		}
-		if len(docs) < page.Size() {
+		if len(docs) < page.Size() || docs[len(docs)-1].CreatedAt.After(v.began) {
 			break
 		}
 		page.After = docs[len(docs)-1].ID
@@ -150,38 +204,50 @@ func (v *verifier) knowledgeBase(ctx context.Context, kb store.KnowledgeBase) er
 	return ctx.Err()
 }
 
-// contents are the chunks of a knowledge base that should be found.
-type contents struct{ words, vectors []string }
-
-// index compares what can be found with what should be.
-func (v *verifier) index(ctx context.Context, kb store.KnowledgeBase, want contents) {
-	inspector, ok := v.cfg.Indexer.(Inspector)
-	if !ok {
-		return
+// pause waits, but not longer than ctx.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
 	}
-	words, vectors, err := inspector.Contents(ctx, kb.ID)
-	if err != nil {
-		v.problem("knowledge base "+kb.Name, actRebuild, "its indexes cannot be read: %v", err)
-		return
-	}
-	v.compare(kb, "lexical index", want.words, words)
-	v.compare(kb, "vector index", want.vectors, vectors)
 }
 
-func (v *verifier) compare(kb store.KnowledgeBase, index string, want, have []string) {
-	where := "knowledge base " + kb.Name
-	slices.Sort(want)
-	slices.Sort(have)
-	for len(want) > 0 || len(have) > 0 {
-		switch {
-		case len(have) == 0 || len(want) > 0 && want[0] < have[0]:
-			v.problem(where, actRebuild, "the %s lacks chunk %s", index, want[0])
-			want = want[1:]
-		case len(want) == 0 || have[0] < want[0]:
-			v.problem(where, actRebuild, "the %s holds chunk %s, which is gone", index, have[0])
-			have = have[1:]
-		default:
-			want, have = want[1:], have[1:]
+// attempts is how often a document that changes while it is looked at is looked
+// at again. One that goes on changing is left to the next verification.
+const attempts = 5
+
+// still checks a document while nobody publishes or deletes it; what was found
+// counts only if its record is the same before and after. ids get its chunks.
+func (v *verifier) still(ctx context.Context, kb store.KnowledgeBase, id string, ids *contents) error {
+	for range attempts {
+		before, words, vectors := v.report, len(ids.words), len(ids.vectors)
+		same, err := v.once(ctx, kb, id, ids)
+		if err != nil || same {
+			return err
 		}
+		v.report = before
+		ids.words, ids.vectors = ids.words[:words], ids.vectors[:vectors]
 	}
+	return nil
+}
+
+// once checks a document and says whether it stood still.
+func (v *verifier) once(ctx context.Context, kb store.KnowledgeBase, id string, ids *contents) (same bool, err error) {
+	defer v.order.lock(id)()
+	doc, err := v.cfg.Records.Document(ctx, kb.ID, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return true, nil // it was deleted
+	}
+	if err != nil {
+		v.unread("document "+id, err)
+		return true, ctx.Err()
+	}
+	if err := v.document(ctx, kb, doc, ids); err != nil {
+		return true, err
+	}
+	after, err := v.cfg.Records.Document(ctx, kb.ID, id)
+	if errors.Is(err, store.ErrNotFound) { // with its knowledge base
+		return false, nil
+	}
+	return err != nil || after.UpdatedAt.Equal(doc.UpdatedAt) && after.Revision == doc.Revision && after.Status == doc.Status, ctx.Err()
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"time"
 
 	"ragagent/store"
 )
@@ -20,27 +21,68 @@ func (v *verifier) blobs(ctx context.Context) {
 			return // what is missing is not known
 		}
 		v.report.Blobs++
+		begin := time.Now()
 		where, wanted := v.used[hash]
 		delete(v.used, hash)
 		if !wanted {
 			where = "blob " + hash
-			if !v.partial {
+			if !v.partial && v.unwanted(ctx, hash) {
 				v.problem(where, actRemove, "no document refers to it")
 			}
 		}
 		v.blob(ctx, where, hash)
+		if v.how.Gentle {
+			pause(ctx, time.Since(begin))
+		}
 	}
 	for _, hash := range slices.Sorted(maps.Keys(v.used)) {
-		v.problem(v.used[hash], actUpload, "its blob %s is missing", hash)
+		if v.missing(ctx, hash) {
+			v.problem(v.used[hash], actUpload, "its blob %s is missing", hash)
+		}
 	}
+}
+
+// unwanted says whether a blob is there that nothing refers to, or is about to,
+// and that no deletion which is being made is about to remove.
+func (v *verifier) unwanted(ctx context.Context, hash string) bool {
+	if !v.idle(ctx, hash) {
+		return false
+	}
+	v.order.settle()
+	return v.idle(ctx, hash)
+}
+
+func (v *verifier) idle(ctx context.Context, hash string) bool {
+	defer v.Service.blobs.lock(hash)()
+	if used, err := v.cfg.Records.BlobInUse(ctx, hash); err != nil || used || v.Service.blobs.isHeld(hash) {
+		return false
+	}
+	return !v.absent(ctx, hash)
+}
+
+// missing says whether a blob is not there that something refers to.
+func (v *verifier) missing(ctx context.Context, hash string) bool {
+	defer v.Service.blobs.lock(hash)()
+	used, err := v.cfg.Records.BlobInUse(ctx, hash)
+	return v.absent(ctx, hash) && (err != nil || used)
+}
+
+func (v *verifier) absent(ctx context.Context, hash string) bool {
+	blob, err := v.cfg.Blobs.Open(ctx, hash)
+	if err != nil {
+		return errors.Is(err, store.ErrNotFound)
+	}
+	return blob.Close() != nil
 }
 
 func (v *verifier) blob(ctx context.Context, where, hash string) {
 	got, err := v.hash(ctx, hash)
 	switch {
 	case ctx.Err() != nil:
-	case errors.Is(err, store.ErrNotFound): // a link to nowhere, say
-		v.problem(where, actUpload, "its blob %s is missing", hash)
+	case errors.Is(err, store.ErrNotFound): // deleted meanwhile; or a link to nowhere, say
+		if v.missing(ctx, hash) {
+			v.problem(where, actUpload, "its blob %s is missing", hash)
+		}
 	case err != nil:
 		v.problem(where, actUpload, "its blob %s cannot be read: %v", hash, err)
 	case got != hash:

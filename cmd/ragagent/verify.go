@@ -26,7 +26,7 @@ func (c *verifyCmd) Run(e *env) (err error) {
 	if err := app.load(e.ctx); err != nil {
 		return err
 	}
-	report, err := app.service.Verify(e.ctx)
+	report, err := app.service.Verify(e.ctx, ingest.Verification{})
 	if err != nil {
 		return err
 	}

@@ -101,3 +101,13 @@ func (db *DB) Remains(ctx context.Context, d store.DeletedDocument) (found []str
 	})
 	return found, err
 }
+
+// Quoting counts the messages whose citations name a deleted document.
+func (db *DB) Quoting(ctx context.Context) (n int, err error) {
+	err = db.read(ctx, "count quotes of deleted documents", func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT count(*) FROM messages m WHERE m.citations <> '[]' AND EXISTS (
+			SELECT 1 FROM json_each(m.citations) c WHERE json_extract(c.value, '$.document_id') IN (
+				SELECT id FROM deleted_documents))`).Scan(&n)
+	})
+	return n, err
+}
