@@ -43,6 +43,9 @@ type Config struct {
 	Stalled func() string
 	// Backup writes a backup of everything (store/backup); nil: not offered.
 	Backup func(ctx context.Context, w io.Writer) error
+	// Verify compares everything with everything, or looks for what is left of
+	// deleted documents; nil: not offered.
+	Verify func(ctx context.Context, deleted bool) (ingest.Report, error)
 	// Hosts are names the server may be addressed by beside localhost and IP
 	// addresses; a request for another is refused, which is what keeps a web
 	// page from reaching a local server by DNS rebinding. "*" allows all.

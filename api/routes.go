@@ -49,6 +49,7 @@ func (s *Server) routes() []route {
 		{http.MethodGet, v1 + "/runs/:id", s.getRun},
 
 		{http.MethodPost, v1 + "/backup", s.backup},
+		{http.MethodPost, v1 + "/verify", s.verify},
 
 		{http.MethodGet, "/healthz", s.health},
 		{http.MethodGet, "/readyz", s.ready},

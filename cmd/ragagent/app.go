@@ -65,6 +65,7 @@ type app struct {
 	data      string         // the data folder
 	spool     string         // folder for uploads that are being read
 	backups   sync.Mutex     // held while a backup is written
+	verifying sync.Mutex     // held while a server verifies
 	closers   []func() error // in the order they were opened
 
 	ready         atomic.Bool

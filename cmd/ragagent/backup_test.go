@@ -198,6 +198,12 @@ func TestBackupOfBusyServer(t *testing.T) {
 		there, gone := log.now()
 		file, restored := filepath.Join(t.TempDir(), "b"), filepath.Join(t.TempDir(), "restored")
 		runs(t, "backup", "--data", data, file)
+		if out := runs(t, "verify", "--data", data); !strings.HasSuffix(out, ": 0 problems\n") {
+			t.Errorf("round %d: verify of the busy server: %s", round, out)
+		}
+		if out := runs(t, "verify", "--deleted", "--data", data); !strings.Contains(out, "nothing is in the records") {
+			t.Errorf("round %d: verify --deleted of the busy server: %s", round, out)
+		}
 		if out := runs(t, "restore", file, "--data", restored); !strings.HasSuffix(out, ": 0 problems\n") {
 			t.Errorf("round %d: %s", round, out)
 		}
@@ -217,6 +223,7 @@ func TestBackupOfBusyServer(t *testing.T) {
 	writers.Wait()
 	srv.kill()
 	runs(t, "verify", "--data", data)
+	runs(t, "verify", "--deleted", "--data", data)
 }
 
 // documents lists the ids in a data folder that nobody has open.

@@ -147,6 +147,7 @@ func (a *app) wireServer(cfg appConfig) error {
 		Quarantined: a.service.Quarantined,
 		Stalled:     a.service.Stalled,
 		Backup:      a.writeBackup,
+		Verify:      a.verify,
 		Hosts:       cfg.hosts,
 		Origins:     cfg.origins,
 		SpoolDir:    a.spool,
