@@ -12,11 +12,11 @@ import (
 
 // Report is what Verify looked at and found.
 type Report struct {
-	KnowledgeBases int       `json:"knowledge_bases"`
-	Documents      int       `json:"documents"`
-	Chunks         int       `json:"chunks"`
-	Vectors        int       `json:"vectors"`
-	Blobs          int       `json:"blobs"`
+	KnowledgeBases int `json:"knowledge_bases"`
+	Documents      int `json:"documents"`
+	Chunks         int `json:"chunks"`
+	Vectors        int `json:"vectors"`
+	Blobs          int `json:"blobs"`
 	// Deleted is set where deleted documents were looked for.
 	Deleted  *DeletedReport `json:"deleted,omitempty"`
 	Problems []Problem      `json:"problems"`

@@ -54,7 +54,14 @@ func (c *verifyCmd) report(e *env) (r ingest.Report, err error) {
 	if err := app.load(e.ctx); err != nil {
 		return r, err
 	}
-	return app.compare(e.ctx, ingest.Verification{}, c.Deleted)
+	if r, err = app.compare(e.ctx, ingest.Verification{}, c.Deleted); err != nil || c.Deleted {
+		return r, err
+	}
+	// Here alone the indexes were built from the texts: a server may have its
+	// own from the side files, and writes them as it goes.
+	kept, err := app.sideFileProblems(e.ctx)
+	r.Problems = append(r.Problems, kept...)
+	return r, err
 }
 
 // verify is the verification of a server that is at work: one at a time, and
