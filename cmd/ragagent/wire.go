@@ -28,7 +28,7 @@ import (
 
 // maxFileBytes of one upload: what the parser takes, so that nothing is
 // accepted that then fails for its size.
-const maxFileBytes = 256 << 20
+const maxFileBytes = 512 << 20
 
 // questionVectors is how many embedded questions are remembered.
 const questionVectors = 1024

@@ -50,6 +50,7 @@ func (b *body) add(kind Kind, level, page int, text string) {
 		b.err = fmt.Errorf("%w: more than %d MB of text", ErrLimit, b.maxBytes>>20)
 		return
 	}
+	b.reserve(len(between) + len(text))
 	if b.out.Len() > 0 {
 		b.out.WriteString(between)
 	}
@@ -60,6 +61,18 @@ func (b *body) add(kind Kind, level, page int, text string) {
 	})
 	if b.handOn != nil && (b.out.Len() >= batchBytes || len(b.blocks) >= batchBlocks) {
 		b.flush()
+	}
+}
+
+// longText is from where a text is long, in bytes.
+const longText = 64 << 20
+
+// reserve makes room for n bytes more. A long text gets the room for the longest
+// there may be: it is not touched before it is needed, whereas a text that grows
+// step by step is there twice at each.
+func (b *body) reserve(n int) {
+	if need := b.out.Len() + n; need > longText && need > b.out.Cap() {
+		b.out.Grow(b.maxBytes - b.out.Len())
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
+	"unsafe"
 
 	"ragagent/ingest/parse/pdf"
 	"ragagent/store"
@@ -117,33 +117,42 @@ var (
 	errTalk     = fmt.Errorf("%w: its parser has too much to say about it", ErrLimit)
 )
 
-// readFrame reads one frame and takes its bytes off left. errTalk if they are
-// more, errBadFrame for what is no frame, else an error of r.
-func readFrame(r io.Reader, left *int64) (frame, error) {
+// listener reads frames.
+type listener struct {
+	from io.Reader
+	left *int64 // bytes that may still be said
+	buf  []byte // of raw, for one frame after the other: all of them are as long as the text
+}
+
+// next reads one frame and takes its bytes off left. errTalk if they are more,
+// errBadFrame for what is no frame, else an error of from. The frame's raw is
+// overwritten by the next one: what is kept of it has to be copied.
+func (l *listener) next() (frame, error) {
 	var head [8]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+	if _, err := io.ReadFull(l.from, head[:]); err != nil {
 		return frame{}, err
 	}
 	size, raw := binary.BigEndian.Uint32(head[:]), binary.BigEndian.Uint32(head[4:])
 	if size > maxHead {
 		return frame{}, errBadFrame
 	}
-	*left -= int64(len(head)) + int64(size) + int64(raw)
-	if *left < 0 {
+	*l.left -= int64(len(head)) + int64(size) + int64(raw)
+	if *l.left < 0 {
 		return frame{}, errTalk
 	}
 	data := make([]byte, size)
-	if _, err := io.ReadFull(r, data); err != nil {
+	if _, err := io.ReadFull(l.from, data); err != nil {
 		return frame{}, err
 	}
 	var f frame
 	if err := json.Unmarshal(data, &f); err != nil {
 		return frame{}, errBadFrame
 	}
-	var text strings.Builder
-	text.Grow(int(raw))
-	_, err := io.CopyN(&text, r, int64(raw))
-	f.raw = text.String()
+	if int(raw) > len(l.buf) {
+		l.buf = make([]byte, raw)
+	}
+	n, err := io.ReadFull(l.from, l.buf[:raw])
+	f.raw = unsafe.String(unsafe.SliceData(l.buf), n) // read before the buffer is written again
 	return f, err
 }
 

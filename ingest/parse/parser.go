@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"ragagent/store"
@@ -12,9 +13,9 @@ import (
 
 // Config sets the limits of a Parser. The zero value is usable.
 type Config struct {
-	MaxBytes  int64 // of a file; 0 means 256 MiB
-	MaxText   int   // bytes of normalised text; 0 means 64 MiB
-	MaxBlocks int   // of a text, and lines of a PDF; 0 means 500,000
+	MaxBytes  int64 // of a file; 0 means 512 MiB
+	MaxText   int   // bytes of normalised text; 0 means 512 MiB
+	MaxBlocks int   // of a text, and lines of a PDF; 0 means 1,000,000
 
 	// Children bounds the child processes at work at once; further files wait.
 	// 0 means 2.
@@ -37,9 +38,9 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.MaxBytes = orDefault(c.MaxBytes, 256<<20)
-	c.MaxText = orDefault(c.MaxText, 64<<20)
-	c.MaxBlocks = orDefault(c.MaxBlocks, 500_000)
+	c.MaxBytes = orDefault(c.MaxBytes, 512<<20)
+	c.MaxText = orDefault(c.MaxText, 512<<20)
+	c.MaxBlocks = orDefault(c.MaxBlocks, 1_000_000)
 	c.Children = orDefault(c.Children, 2)
 	c.Memory = orDefault(c.Memory, 512<<20)
 	c.Timeout = orDefault(c.Timeout, 2*time.Minute)
@@ -118,6 +119,10 @@ func (p *Parser) finish(r *reading) (Text, error) {
 	if len(r.body.blocks) == 0 {
 		return Text{}, fmt.Errorf("%w: the file is blank", ErrNoText)
 	}
+	text := r.body.out.String()
+	if unused := r.body.out.Cap() - len(text); unused > longText && unused > len(text) {
+		text = strings.Clone(text) // so that the room is given back
+	}
 	pages := 0
 	for _, b := range r.body.blocks {
 		pages = max(pages, b.Page)
@@ -125,7 +130,7 @@ func (p *Parser) finish(r *reading) (Text, error) {
 	return Text{
 		Title:      short(r.title, maxTitle),
 		MIME:       traits[r.format].mime,
-		Body:       r.body.out.String(),
+		Body:       text,
 		Blocks:     r.body.blocks,
 		Pages:      pages,
 		Properties: bounded(r.meta),

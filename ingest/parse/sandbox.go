@@ -217,8 +217,9 @@ type conversation struct {
 // read reads until the child has said its last word or closed its end; an
 // error means that there is no point in listening on.
 func (c *conversation) read(r io.Reader) error {
+	l := listener{from: r, left: c.left}
 	for {
-		f, err := readFrame(r, c.left)
+		f, err := l.next()
 		if errors.Is(err, errBadFrame) || errors.Is(err, errTalk) {
 			return err
 		}

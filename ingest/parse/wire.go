@@ -157,7 +157,9 @@ func (r *reading) take(f frame) error {
 			return errBadFrame
 		}
 		r.format = f.Format
-		r.body.out.Grow(int(min(max(f.Expect, 0), int64(r.body.maxBytes))))
+		if room := int(min(max(f.Expect, 0), int64(r.body.maxBytes))); room <= longText {
+			r.body.out.Grow(room)
+		}
 		return nil
 	case f.Reading != nil:
 		r.describe(f.Reading)

@@ -47,7 +47,7 @@ func overWire(t *rapid.T, f frame) frame {
 		t.Fatal(err)
 	}
 	left := int64(wire.Len())
-	got, err := readFrame(&wire, &left)
+	got, err := (&listener{from: &wire, left: &left}).next()
 	if err != nil || left != 0 || wire.Len() != 0 {
 		t.Fatalf("%d bytes are left to say, %d to read: %v", left, wire.Len(), err)
 	}
@@ -114,7 +114,7 @@ func TestBrokenFrames(t *testing.T) {
 			data[rapid.IntRange(0, len(data)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "to")
 		}
 		left := int64(1 << 20)
-		got, err := readFrame(bytes.NewReader(data), &left)
+		got, err := (&listener{from: bytes.NewReader(data), left: &left}).next()
 		if err == nil {
 			read := pdfRead{maxText: 1 << 20, maxLines: 1000}
 			text := newReading("", 1<<20, 1000)
@@ -137,8 +137,9 @@ func TestChildrenOfAFileShareWhatTheyMaySay(t *testing.T) {
 		}
 	}
 	left := int64(wire.Len() - 1)
+	l := listener{from: &wire, left: &left}
 	for i := range 3 {
-		_, err := readFrame(&wire, &left)
+		_, err := l.next()
 		if want := i == 2; errors.Is(err, errTalk) != want || errors.Is(err, ErrLimit) != want {
 			t.Errorf("frame %d: %v", i, err)
 		}

@@ -147,7 +147,7 @@ func (s *scanner) text() (token, error) {
 func (s *scanner) markup() (t token, found bool, err error) {
 	c, err := s.in.Peek(1)
 	if err != nil {
-		return t, false, io.ErrUnexpectedEOF
+		return t, false, early(err)
 	}
 	switch c[0] {
 	case '?':
@@ -185,6 +185,14 @@ func (s *scanner) markup() (t token, found bool, err error) {
 	return token{kind: start, name: name, tag: tag[cut:]}, true, nil
 }
 
+// early is the error of an end within markup.
+func early(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
 func localName(name []byte) []byte {
 	return name[bytes.IndexByte(name, ':')+1:]
 }
@@ -216,11 +224,8 @@ func (s *scanner) tag() ([]byte, error) {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if errors.Is(err, io.EOF) {
-			return nil, io.ErrUnexpectedEOF
-		}
 		if err != nil {
-			return nil, err
+			return nil, early(err)
 		}
 		if quote = openQuote(part, quote); quote == 0 {
 			return s.buf[:len(s.buf)-1], nil
@@ -271,7 +276,7 @@ func (s *scanner) cdata() (t token, found bool, err error) {
 	for {
 		c, err := s.in.ReadByte()
 		if err != nil {
-			return t, false, io.ErrUnexpectedEOF
+			return t, false, early(err)
 		}
 		if len(s.buf) < maxTag || c == '>' || c == ']' {
 			s.buf = append(s.buf, c)
@@ -296,7 +301,7 @@ func (s *scanner) skip(mark string) error {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case err != nil:
-			return io.ErrUnexpectedEOF
+			return early(err)
 		case string(tail) == mark:
 			return nil
 		}
