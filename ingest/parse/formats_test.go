@@ -176,3 +176,44 @@ func BenchmarkSmallFiles(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFormats reads a large file of each format; MB/s are of the text that
+// comes of it.
+func BenchmarkFormats(b *testing.B) {
+	p := newParser(b, Config{})
+	var texts []string
+	var rows, sheet, lines, objects, slide strings.Builder
+	for i := range 20_000 {
+		texts = append(texts, fmt.Sprintf("Paragraph %d speaks of the weather in the mountains, and of the snow that fell there.", i))
+		fmt.Fprintf(&rows, "%d,Name of person %d,City %d,%d\n", i, i, i%1000, i*7)
+		fmt.Fprintf(&sheet, `<row r="%d"><c r="A%d" t="inlineStr"><is><t>Name of person %d</t></is></c><c r="B%d"><v>%d</v></c><c r="C%d"><v>%d.5</v></c></row>`, i+1, i+1, i, i+1, i, i+1, i*7)
+		fmt.Fprintf(&objects, "{\"number\": %d, \"name\": \"Name of person %d\", \"sum\": %d}\n", i, i, i*7)
+	}
+	for _, text := range texts {
+		lines.WriteString(text + "\n\n")
+		slide.WriteString("</a:t></a:r></a:p><a:p><a:r><a:t>" + text)
+	}
+	for _, f := range []file{
+		{name: "txt", data: []byte(lines.String())},
+		{name: "md", data: []byte(lines.String())},
+		{name: "html", data: []byte("<!doctype html><body><p>" + strings.Join(texts, "<p>"))},
+		{name: "csv", data: []byte("number,name,city,sum\n" + rows.String())},
+		{name: "jsonl", data: []byte(objects.String())},
+		{name: "docx", data: wordFile(b, paragraphs(texts...))},
+		{name: "pptx", data: slidesFile(b, slide.String())},
+		{name: "xlsx", data: workbookFile(b, sheet.String())},
+		{name: "odt", data: odfFile(b, "text", "<text:p>"+strings.Join(texts, "</text:p><text:p>")+"</text:p>")},
+		{name: "epub", data: epubFile(b, "<p>"+strings.Join(texts, "</p><p>")+"</p>")},
+		{name: "rtf", data: []byte(`{\rtf1 ` + strings.Join(texts, `\par `) + "}")},
+	} {
+		b.Run(f.name, func(b *testing.B) {
+			for b.Loop() {
+				text, err := p.Parse(b.Context(), "x."+f.name, inMemory(f.data))
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(len(text.Body)))
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,6 +124,9 @@ func (p *Parser) finish(r *reading) (Text, error) {
 	if unused := r.body.out.Cap() - len(text); unused > longText && unused > len(text) {
 		text = strings.Clone(text) // so that the room is given back
 	}
+	if lost := strings.Count(text, "\uFFFD"); 200*lost > len(text) && !saysLost(r.warnings) {
+		r.warn(fmt.Sprintf("%d characters of the text could not be read", lost))
+	}
 	pages := 0
 	for _, b := range r.body.blocks {
 		pages = max(pages, b.Page)
@@ -136,6 +140,11 @@ func (p *Parser) finish(r *reading) (Text, error) {
 		Properties: bounded(r.meta),
 		Warnings:   r.warnings,
 	}, nil
+}
+
+// saysLost says that a warning counts the characters that could not be read.
+func saysLost(warnings []string) bool {
+	return slices.ContainsFunc(warnings, func(w string) bool { return strings.Contains(w, "characters could not be read") })
 }
 
 // maxTitle bounds Text.Title, in bytes.

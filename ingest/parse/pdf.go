@@ -148,16 +148,26 @@ func pdfNoText(r *pdfRead) error {
 	return fmt.Errorf("%w: the pages of the PDF are blank", ErrNoText)
 }
 
+// littleText is the number of glyphs that a page of text has at least.
+const littleText = 30
+
 // pdfWarnings says what of a PDF could not be read well.
 func pdfWarnings(r *pdfRead) []string {
 	var damaged, unmapped, scanned []int
+	little := 0 // pages of an image with next to no text, as a stamp on a scan
+	for _, page := range r.pages {
+		if page.Images > 0 && page.Glyphs < littleText {
+			little++
+		}
+	}
+	scan := 2*little > len(r.pages)
 	for _, page := range r.pages {
 		switch {
 		case page.Problem != "":
 			damaged = append(damaged, page.Number)
 		case page.Unmapped > 20 && page.Unmapped*10 > page.Glyphs:
 			unmapped = append(unmapped, page.Number)
-		case page.Glyphs == 0 && page.Images > 0:
+		case page.Images > 0 && (page.Glyphs == 0 || scan && page.Glyphs < littleText):
 			scanned = append(scanned, page.Number)
 		}
 	}
@@ -170,7 +180,7 @@ func pdfWarnings(r *pdfRead) []string {
 	out = append(out, r.info.Warnings...)
 	add(damaged, "could not be read completely")
 	add(unmapped, "many glyphs stand for no known character")
-	add(scanned, "only images; run OCR on the file to search them")
+	add(scanned, "only images, or next to no text with them; run OCR on the file to search them")
 	return out
 }
 

@@ -310,3 +310,25 @@ func TestDamagedPDFIsRepaired(t *testing.T) {
 		})
 	}
 }
+
+// TestPoorTextIsSaidToBe reads files of which little, or nothing good, comes.
+func TestPoorTextIsSaidToBe(t *testing.T) {
+	scan := "q 600 0 0 700 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \xff\x00\xfe EI Q "
+	for _, tt := range []struct {
+		name string
+		data []byte
+		says string // "" for no warning
+	}{
+		{"a scan with stamps", newPDF().pages(scan+show("Received 1"), scan+show("Received 2"), show("A page of text that is long enough to be one.")).bytes(""), "pages 1, 2: only images"},
+		{"a cover and text", newPDF().pages(scan+show("Cover"), show("A page of text that is long enough to be one."), show("And another one of the same kind as that.")).bytes(""), ""},
+		{"broken characters", wordFile(t, paragraphs("ab\xff\xff\xff\xffcd")), "4 characters of the text"},
+	} {
+		text, err := parseBytes(t, "x", tt.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(text.Warnings, "; "); (tt.says == "") != (got == "") || !strings.Contains(got, tt.says) {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.says)
+		}
+	}
+}

@@ -281,6 +281,14 @@ func (s *slide) endShape() {
 // paragraphs are items unless they say that they are not.
 func (sh *shape) blocks() []doc.Block {
 	var out []doc.Block
+	var lines []string // of the block being made
+	kind := doc.Paragraph
+	flush := func() {
+		if len(lines) > 0 {
+			out = append(out, doc.Block{Kind: kind, Text: strings.Join(lines, "\n")})
+			lines = nil
+		}
+	}
 	items := len(sh.lines) > 1 && (sh.role == "body" || sh.role == "obj")
 	number := map[int]int{}
 	for _, l := range sh.lines {
@@ -294,17 +302,17 @@ func (sh *shape) blocks() []doc.Block {
 		} else {
 			number[l.level] = 0
 		}
-		b := doc.Block{Kind: doc.Paragraph, Text: l.text}
+		line, is := l.text, doc.Paragraph
 		if mark != "" {
-			b.Kind = doc.List
-			b.Text = itemLine(block{Block: b, item: mark, deep: l.level})
+			line, is = itemLine(block{Block: doc.Block{Text: l.text}, item: mark, deep: l.level}), doc.List
 		}
-		if n := len(out); n > 0 && out[n-1].Kind == b.Kind {
-			out[n-1].Text += "\n" + b.Text
-			continue
+		if is != kind || len(lines) == maxItems {
+			flush()
 		}
-		out = append(out, b)
+		kind = is
+		lines = append(lines, line)
 	}
+	flush()
 	return out
 }
 
