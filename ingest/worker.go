@@ -32,6 +32,7 @@ func (s *Service) nudge() {
 
 // work takes jobs until ctx ends.
 func (s *Service) work(ctx context.Context) {
+	giveWay()
 	for s.awaitRoom(ctx) {
 		s.giveBackAll(ctx)
 		job, err := s.cfg.Records.Lease(ctx, s.cfg.Now(), s.cfg.Lease)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime"
 	"time"
 )
 
@@ -49,6 +50,8 @@ func (c *serveCmd) Run(e *env) (err error) {
 	}
 	defer func() { err = errors.Join(err, app.Close()) }()
 
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0)) // start changes it
+
 	ctx, stop := context.WithCancel(e.ctx)
 	defer stop()
 	served := make(chan error, 1)
@@ -66,6 +69,10 @@ func (c *serveCmd) start(ctx context.Context, e *env, app *app, addr string) err
 	if err := app.start(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
+	// Workers run at a low priority, each on a thread of its own. With places
+	// for them beside those of the cores, it is the system that decides who runs:
+	// a question does not wait until Go's scheduler takes a core from a worker.
+	runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
 	sample := false
 	if c.Sample != "" {
 		var err error

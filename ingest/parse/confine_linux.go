@@ -15,7 +15,7 @@ import (
 )
 
 // childNice is the priority of children: questions come before parsing.
-const childNice = 5
+const childNice = 10
 
 // confine takes from this process what parsing does not need, before it reads
 // anything: memory and processor time above the task's limits, the right to
