@@ -68,14 +68,23 @@ const (
 func NewFilterValue(v any) (FilterValue, bool) {
 	switch v := v.(type) {
 	case string:
-		return FilterValue{kind: textValue, text: v, time: timeOf(v)}, true
+		return TextValue(v), true
 	case float64:
-		return FilterValue{kind: numberValue, num: v}, true
+		return NumberValue(v), true
 	case bool:
-		return FilterValue{kind: boolValue, yes: v}, true
+		return BoolValue(v), true
 	}
 	return FilterValue{}, false
 }
+
+// TextValue prepares a string.
+func TextValue(s string) FilterValue { return FilterValue{kind: textValue, text: s, time: timeOf(s)} }
+
+// NumberValue prepares a number.
+func NumberValue(n float64) FilterValue { return FilterValue{kind: numberValue, num: n} }
+
+// BoolValue prepares a boolean.
+func BoolValue(yes bool) FilterValue { return FilterValue{kind: boolValue, yes: yes} }
 
 // timeOf reads RFC 3339 times and plain dates.
 func timeOf(s string) time.Time {
@@ -88,6 +97,17 @@ func timeOf(s string) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// Both returns a filter that chooses what a and b choose; nil chooses everything.
+func Both(a, b *Filter) *Filter {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return &Filter{Op: FilterAnd, Args: []*Filter{a, b}}
 }
 
 // Match says whether a document is chosen. field returns its value of a field
@@ -107,17 +127,39 @@ func (f *Filter) Match(field func(name string) any) bool {
 	case FilterExists:
 		return (field(f.Field) != nil) == f.Value.yes
 	case FilterNe:
-		return !f.Value.equalsAny(field(f.Field))
-	case FilterEq:
-		return f.Value.equalsAny(field(f.Field))
-	case FilterIn:
-		v := field(f.Field)
-		return slices.ContainsFunc(f.In, func(want FilterValue) bool { return want.equalsAny(v) })
-	case FilterContains:
-		return f.Value.within(field(f.Field))
-	default:
-		return f.ordered(field(f.Field))
+		return !f.matches(field(f.Field))
 	}
+	return f.matches(field(f.Field))
+}
+
+// matches answers a comparison other than exists; ne as if it were eq.
+func (f *Filter) matches(has any) bool {
+	if list, ok := has.([]string); ok {
+		return slices.ContainsFunc(list, func(s string) bool { return f.Accepts(TextValue(s), true) })
+	}
+	v, ok := NewFilterValue(has)
+	return ok && f.Accepts(v, false)
+}
+
+// Accepts says whether one value, or one item of a list, satisfies a comparison
+// other than exists; ne is answered as if it were eq. It is what indexes ask for
+// each distinct value: a document satisfies the comparison if it has one that is
+// accepted, and ne if it has none.
+func (f *Filter) Accepts(has FilterValue, item bool) bool {
+	switch f.Op {
+	case FilterEq, FilterNe:
+		return f.Value.equals(has)
+	case FilterIn:
+		return slices.ContainsFunc(f.In, has.equals)
+	case FilterContains:
+		if item {
+			return f.Value.equals(has)
+		}
+		return has.kind == textValue && f.AcceptsPart(has.text)
+	case FilterLt, FilterLe, FilterGt, FilterGe:
+		return !item && f.ordered(has)
+	}
+	return false
 }
 
 // Fields appends the names of the fields that f asks for, each once.
@@ -134,46 +176,56 @@ func (f *Filter) Fields(names []string) []string {
 	return names
 }
 
-// equalsAny compares with a value, or with the items of a list.
-func (v FilterValue) equalsAny(has any) bool {
-	if list, ok := has.([]string); ok {
-		return v.kind == textValue && slices.ContainsFunc(list, v.equalsText)
+// AcceptsPart is Accepts of contains for a string.
+func (f *Filter) AcceptsPart(has string) bool {
+	return f.Op == FilterContains && f.Value.kind == textValue && strings.Contains(has, f.Value.text)
+}
+
+// AcceptsNumber is Accepts for a number.
+func (f *Filter) AcceptsNumber(has float64) bool {
+	if f.Op == FilterIn {
+		return slices.ContainsFunc(f.In, func(v FilterValue) bool { return v.kind == numberValue && v.num == has })
 	}
-	switch has := has.(type) {
-	case string:
-		return v.kind == textValue && v.equalsText(has)
-	case float64:
-		return v.kind == numberValue && v.num == has
-	case bool:
-		return v.kind == boolValue && v.yes == has
+	if f.Value.kind != numberValue {
+		return false
+	}
+	switch f.Op {
+	case FilterEq, FilterNe:
+		return has == f.Value.num
+	case FilterLt:
+		return has < f.Value.num
+	case FilterLe:
+		return has <= f.Value.num
+	case FilterGt:
+		return has > f.Value.num
+	case FilterGe:
+		return has >= f.Value.num
 	}
 	return false
 }
 
-func (v FilterValue) equalsText(s string) bool {
-	if v.text == s {
-		return true
-	}
-	if v.time.IsZero() {
+// Wants is the value of exists.
+func (f *Filter) Wants() bool { return f.Value.yes }
+
+// equals compares times by the moment they mean.
+func (v FilterValue) equals(has FilterValue) bool {
+	if v.kind != has.kind {
 		return false
 	}
-	t := timeOf(s)
-	return !t.IsZero() && v.time.Equal(t)
-}
-
-func (v FilterValue) within(has any) bool {
-	switch has := has.(type) {
-	case []string:
-		return v.equalsAny(has)
-	case string:
-		return v.kind == textValue && strings.Contains(has, v.text)
+	switch v.kind {
+	case textValue:
+		return v.text == has.text || !v.time.IsZero() && !has.time.IsZero() && v.time.Equal(has.time)
+	case numberValue:
+		return v.num == has.num
+	case boolValue:
+		return v.yes == has.yes
 	}
 	return false
 }
 
 // ordered answers lt, le, gt and ge.
-func (f *Filter) ordered(has any) bool {
-	c, ok := f.Value.order(has)
+func (f *Filter) ordered(has FilterValue) bool {
+	c, ok := has.order(f.Value)
 	if !ok {
 		return false
 	}
@@ -190,21 +242,26 @@ func (f *Filter) ordered(has any) bool {
 	return false
 }
 
-// order compares what a document has with the value: -1 where it has less.
-func (v FilterValue) order(has any) (int, bool) {
-	switch has := has.(type) {
-	case float64:
-		return cmp.Compare(has, v.num), v.kind == numberValue
-	case string:
-		if v.kind != textValue {
-			return 0, false
-		}
-		if !v.time.IsZero() {
-			if t := timeOf(has); !t.IsZero() {
-				return t.Compare(v.time), true
-			}
-		}
-		return strings.Compare(has, v.text), true
+// order compares two values: -1 where v is less.
+func (v FilterValue) order(other FilterValue) (int, bool) {
+	switch {
+	case v.kind == numberValue && other.kind == numberValue:
+		return cmp.Compare(v.num, other.num), true
+	case v.kind != textValue || other.kind != textValue:
+		return 0, false
+	case !v.time.IsZero() && !other.time.IsZero():
+		return v.time.Compare(other.time), true
 	}
-	return 0, false
+	return strings.Compare(v.text, other.text), true
 }
+
+// Text returns a string, and whether it is one that is no time: it equals no
+// other string then.
+func (v FilterValue) Text() (s string, ok bool) { return v.text, v.kind == textValue && !v.IsTime() }
+
+// IsTime says that a string is a time.
+func (v FilterValue) IsTime() bool { return !v.time.IsZero() }
+
+// Compare orders two values as lt and gt do; ok false if they are of different
+// types or booleans.
+func (v FilterValue) Compare(other FilterValue) (c int, ok bool) { return v.order(other) }
