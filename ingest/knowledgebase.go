@@ -19,16 +19,18 @@ const maxDescription = 4 << 10
 // and settings of kb; everything else of it is ignored. store.ErrInvalid names
 // the field, store.ErrConflict says that the name is taken.
 func (s *Service) CreateKnowledgeBase(ctx context.Context, kb store.KnowledgeBase) (store.KnowledgeBase, error) {
-	if kb.Embedder != "" && kb.Embedder != s.cfg.Embedder.Name() {
-		return kb, store.Invalid("embedder", "%q is not served here: leave it out or use %q", kb.Embedder, s.cfg.Embedder.Name())
+	embedder, err := s.embedder(ctx, kb.Embedder)
+	if err != nil {
+		return kb, err
 	}
 	now := s.cfg.Now()
 	kb = store.KnowledgeBase{
 		ID:          store.NewID("kb"),
 		Name:        strings.TrimSpace(kb.Name),
 		Description: kb.Description,
-		Embedder:    s.cfg.Embedder.Name(),
-		Fingerprint: s.cfg.Embedder.Fingerprint(),
+		Embedder:    embedder.Name(),
+		Fingerprint: embedder.Fingerprint(),
+		Dimension:   embedder.Dim(),
 		Chunking:    kb.Chunking,
 		Retrieval:   kb.Retrieval,
 		CreatedAt:   now,

@@ -27,13 +27,13 @@ const (
 )
 
 // fits is store.ErrTooLarge if the indexes would pass their ceiling with these
-// chunks; with none, if they have reached it.
-func (s *Service) fits(chunks []store.Chunk) error {
+// chunks and vectors of dim dimensions; with none, if they have reached it.
+func (s *Service) fits(chunks []store.Chunk, dim int) error {
 	sizer, ok := s.cfg.Indexer.(Sizer)
 	if !ok {
 		return nil
 	}
-	need := int64(len(chunks)) * int64(bytesPerChunk+bytesPerDim*s.cfg.Embedder.Dim())
+	need := int64(len(chunks)) * int64(bytesPerChunk+bytesPerDim*dim)
 	for i := range chunks {
 		need += int64(bytesPerByte * (len(chunks[i].Text) + len(chunks[i].Context)))
 	}

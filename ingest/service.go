@@ -14,14 +14,21 @@ import (
 	"ragagent/store"
 )
 
-// Config wires a Service. Records, Blobs, Indexer, Parser and Embedder are
+// Config wires a Service. Records, Blobs, Indexer, Parser and an embedder are
 // required; every other zero value is the default named beside it.
 type Config struct {
-	Records  Records
-	Blobs    store.Blobs
-	Indexer  Indexer
-	Parser   Parser
+	Records Records
+	Blobs   store.Blobs
+	Indexer Indexer
+	Parser  Parser
+	// Embedder is the only one there is, unless OpenEmbedder is given.
 	Embedder Embedder
+	// OpenEmbedder returns an embedder by its name, "provider/name", and
+	// DefaultEmbedder is the name of the one that new knowledge bases get. Its
+	// error is store.ErrUnavailable if the embedder does not answer,
+	// store.ErrInvalid if there is none of this name.
+	OpenEmbedder    func(ctx context.Context, name string) (Embedder, error)
+	DefaultEmbedder string
 
 	// Reserve is given up when deleting needs room on a full disk; may be nil.
 	Reserve Reserve
@@ -70,7 +77,7 @@ type running struct {
 
 // New checks the configuration. Nothing runs until Start.
 func New(cfg Config) (*Service, error) {
-	if cfg.Records == nil || cfg.Blobs == nil || cfg.Indexer == nil || cfg.Parser == nil || cfg.Embedder == nil {
+	if cfg.Records == nil || cfg.Blobs == nil || cfg.Indexer == nil || cfg.Parser == nil || cfg.Embedder == nil && cfg.OpenEmbedder == nil {
 		return nil, errors.New("ingest: records, blobs, indexer, parser and embedder are required")
 	}
 	if cfg.MaxFileBytes <= 0 {

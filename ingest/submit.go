@@ -38,7 +38,7 @@ func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submi
 		return Submitted{}, fmt.Errorf("store %q: %w", name, err)
 	}
 	defer func() { _ = staged.Discard() }() // nothing to do once committed
-	if err := s.fits(nil); err != nil {
+	if err := s.fits(nil, 0); err != nil {
 		return Submitted{}, err
 	}
 	now := s.cfg.Now()

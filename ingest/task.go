@@ -17,6 +17,8 @@ import (
 type task struct {
 	*Service
 	job store.Job
+	// embedder is the knowledge base's, as it was when the attempt began.
+	embedder Embedder
 
 	mu       sync.Mutex
 	progress store.Progress
@@ -37,6 +39,9 @@ func (t *task) run(ctx context.Context) error {
 		return err
 	}
 	if doc.Revision < t.job.Revision {
+		if t.embedder, err = t.embedderOf(ctx, kb); err != nil {
+			return err
+		}
 		text, err := t.parse(ctx, &doc)
 		if err != nil {
 			return err
@@ -46,7 +51,7 @@ func (t *task) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := t.fits(chunks); err != nil {
+		if err := t.fits(chunks, t.embedder.Dim()); err != nil {
 			return err
 		}
 		if err := t.embedAndPublish(ctx, kb, doc, text.Body, chunks); err != nil {
@@ -216,7 +221,7 @@ func (t *task) embed(ctx context.Context, chunks []store.Chunk) error {
 	for i, c := range chunks {
 		texts[i] = indexed(c)
 	}
-	vectors, err := t.cfg.Embedder.Embed(ctx, texts)
+	vectors, err := t.embedder.Embed(ctx, texts)
 	if err != nil {
 		return fmt.Errorf("embed %d chunks: %w", len(chunks), err)
 	}
@@ -224,7 +229,7 @@ func (t *task) embed(ctx context.Context, chunks []store.Chunk) error {
 		return fmt.Errorf("embed %d chunks: the embedder returned %d vectors", len(chunks), len(vectors))
 	}
 	for i := range chunks {
-		chunks[i].Vector = vectors[i]
+		chunks[i].Vector, chunks[i].Fingerprint = vectors[i], t.embedder.Fingerprint()
 	}
 	return nil
 }

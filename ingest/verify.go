@@ -85,7 +85,7 @@ type Verification struct {
 // elsewhere is looked at again before it is reported. Load has been called
 // before. The error is about the verifying itself.
 func (s *Service) Verify(ctx context.Context, how Verification) (Report, error) {
-	v := &verifier{Service: s, how: how, began: s.cfg.Now(), used: map[string]string{}, report: Report{Problems: []Problem{}}}
+	v := &verifier{Service: s, how: how, began: s.cfg.Now(), used: map[string]string{}, dims: map[string]int{}, report: Report{Problems: []Problem{}}}
 	v.records(ctx)
 	if err := v.count(ctx); err != nil {
 		v.unread("records", err)
@@ -105,6 +105,7 @@ type verifier struct {
 	total  int       // documents, when it began
 	report Report
 	used   map[string]string // blob -> who refers to it
+	dims   map[string]int    // knowledge base -> dimension of its vectors
 	// partial says that some document could not be read: who refers to a blob
 	// is then not known for all of them.
 	partial bool

@@ -107,8 +107,10 @@ const (
 func (v *verifier) apart(kbID string) bool { return v.Quarantined(kbID) != nil }
 
 func (v *verifier) vector(ctx context.Context, c store.Chunk) error {
-	if len(c.Vector) != v.cfg.Embedder.Dim() {
-		return fmt.Errorf("its vector has %d dimensions, the embedder has %d", len(c.Vector), v.cfg.Embedder.Dim())
+	if dim := v.dims[c.KnowledgeBaseID]; dim == 0 {
+		v.dims[c.KnowledgeBaseID] = len(c.Vector) // records of before it was written down
+	} else if len(c.Vector) != dim {
+		return fmt.Errorf("its vector has %d dimensions, those of its knowledge base have %d", len(c.Vector), dim)
 	}
 	var sum float64
 	for _, x := range c.Vector {

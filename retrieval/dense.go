@@ -68,9 +68,9 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 // embedQuery returns the question's vector in the space of a knowledge base,
 // nil if its embedder has nothing to say about it.
 func (p *Pipeline) embedQuery(ctx context.Context, kb store.KnowledgeBase, text string) ([]float32, error) {
-	e, ok := p.embedders[kb.Fingerprint]
-	if !ok {
-		return nil, fmt.Errorf("the embedder of %s, %s, is not available", kb.Name, kb.Embedder)
+	e, err := p.embedder(ctx, kb)
+	if err != nil {
+		return nil, err
 	}
 	if reads, err := p.reads(ctx, e, text); err != nil || !reads {
 		return nil, err
@@ -80,6 +80,27 @@ func (p *Pipeline) embedQuery(ctx context.Context, kb store.KnowledgeBase, text 
 		return nil, fmt.Errorf("embed the question with %s: %w", e.Name(), err)
 	}
 	return vector, nil
+}
+
+// embedder returns the embedder of a knowledge base. One that answers to its
+// name and has another space than the vectors is as good as none: the cosines
+// would mean nothing.
+func (p *Pipeline) embedder(ctx context.Context, kb store.KnowledgeBase) (Embedder, error) {
+	if e, ok := p.embedders[kb.Fingerprint]; ok {
+		return e, nil
+	}
+	if p.openEmbedder == nil {
+		return nil, fmt.Errorf("the embedder of %s, %s, is not available", kb.Name, kb.Embedder)
+	}
+	e, err := p.openEmbedder(ctx, kb.Embedder)
+	if err != nil {
+		return nil, fmt.Errorf("the embedder of %s is not available: %w", kb.Name, err)
+	}
+	if e.Fingerprint() != kb.Fingerprint {
+		return nil, fmt.Errorf("the embedder of %s, %s, is %s now and its vectors are of %s: change its embedder",
+			kb.Name, kb.Embedder, e.Fingerprint(), kb.Fingerprint)
+	}
+	return e, nil
 }
 
 // reads says whether an embedder has anything to say about the part of the

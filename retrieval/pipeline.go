@@ -26,6 +26,9 @@ type PipelineConfig struct {
 	// A knowledge base whose embedder is missing is searched by words alone,
 	// and the result says so.
 	Embedders []Embedder
+	// OpenEmbedder returns an embedder that is not among Embedders by its name,
+	// "provider/name"; nil: there are no others.
+	OpenEmbedder func(ctx context.Context, name string) (Embedder, error)
 	// Rewriter works on the question before it is searched; nil leaves it.
 	Rewriter Rewriter
 	// Rerankers work on the best candidates, one after the other.
@@ -45,6 +48,7 @@ type Pipeline struct {
 	index          *Index
 	records        Records
 	embedders      map[string]Embedder // by fingerprint
+	openEmbedder   func(ctx context.Context, name string) (Embedder, error)
 	rewriter       Rewriter
 	rerankers      []Reranker
 	rewriteTimeout time.Duration
@@ -69,6 +73,7 @@ func NewPipeline(cfg PipelineConfig) (*Pipeline, error) {
 		index:          cfg.Index,
 		records:        cfg.Records,
 		embedders:      make(map[string]Embedder),
+		openEmbedder:   cfg.OpenEmbedder,
 		rewriter:       cfg.Rewriter,
 		rerankers:      cfg.Rerankers,
 		rewriteTimeout: orDefault(cfg.RewriteTimeout, defaultTimeout),

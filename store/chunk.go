@@ -51,6 +51,10 @@ type Chunk struct {
 	// base's embedder; nil where the embedder has nothing to say about the
 	// text, which is then ranked by its words alone.
 	Vector []float32
+	// Fingerprint is, of chunks that are stored, that of the embedder that made
+	// Vector; it has to be the knowledge base's. "" on reading, and where there
+	// is nothing to compare.
+	Fingerprint string
 }
 
 // ChunkID returns the id of a chunk: the same document, revision, place and
@@ -77,6 +81,7 @@ type Chunks interface {
 	// there already are left as they are. ErrNotFound if the document is gone;
 	// ErrConflict if the job is no longer running, the revision is visible, or
 	// a chunk is there with another id (ClearJournal, then begin again);
+	// ErrOtherEmbedder if the vectors are not of the knowledge base's embedder;
 	// ErrInvalid if they leave a gap or do not belong to the job.
 	PutChunks(ctx context.Context, jobID string, chunks []Chunk, progress Progress) error
 	// ChunkJournal returns how many chunks of a revision are stored, counted

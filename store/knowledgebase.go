@@ -14,6 +14,7 @@ type KnowledgeBase struct {
 	// Fingerprint identifies the space the vectors live in (model, dimension,
 	// prefixes). Vectors of another fingerprint are never mixed in.
 	Fingerprint string
+	Dimension   int // of the vectors; 0 in records of versions that did not keep it
 	Chunking    Chunking
 	Retrieval   RetrievalSettings
 	CreatedAt   time.Time

@@ -35,6 +35,9 @@ var (
 	// ErrUnavailable says that a service does not answer; later it may. Work
 	// that meets it waits and is done again; any other error ends it.
 	ErrUnavailable = errors.New("does not answer")
+	// ErrOtherEmbedder says that vectors are of another embedder than those they
+	// would come among: the knowledge base has changed its embedder meanwhile.
+	ErrOtherEmbedder = errors.New("the vectors are of another embedder than the knowledge base's")
 )
 
 // IsFull tells a disk without room, in whichever way it shows itself: ErrFull,

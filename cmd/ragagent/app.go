@@ -168,14 +168,15 @@ func explained(err error, path string) error {
 
 // wire sets up the rooms above the truth, each from those below it.
 func (a *app) wire(cfg appConfig) error {
-	embedder, err := newEmbedder(cfg.models)
+	registry, err := newEmbedders(cfg.models, cfg.log)
 	if err != nil {
 		return err
 	}
-	if a.index, err = a.wireRetrieval(cfg, embedder); err != nil {
+	known := embedders{registry}
+	if a.index, err = a.wireRetrieval(cfg, known); err != nil {
 		return err
 	}
-	if err := a.wireIngest(cfg, embedder, a.index); err != nil {
+	if err := a.wireIngest(cfg, known, a.index); err != nil {
 		return err
 	}
 	return a.wireServer(cfg)

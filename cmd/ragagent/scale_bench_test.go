@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ragagent/retrieval"
+	"ragagent/retrieval/embed"
 	"ragagent/store"
 )
 
@@ -143,7 +144,7 @@ func searchScale(b *testing.B, a *app, kb store.KnowledgeBase) {
 // fillScale writes the documents as ingestion does, without reading files and
 // embedding, and returns how many it wrote in a second.
 func fillScale(b *testing.B, a *app, kb store.KnowledgeBase) float64 {
-	embedder, err := newEmbedder(modelFlags{})
+	embedder, err := embed.NewStatic()
 	if err != nil {
 		b.Fatal(err)
 	}

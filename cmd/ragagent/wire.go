@@ -38,18 +38,6 @@ const questionVectors = 1024
 // server that is killed again and again is the likelier reason.
 const maxAttempts = 10
 
-// newEmbedder makes the embedder that a setting names.
-func newEmbedder(models modelFlags) (retrieval.Embedder, error) {
-	if models.Embedder != "" && models.Embedder != "builtin" {
-		return nil, usagef("--embedder: %q is not known; this version has 'builtin'", models.Embedder)
-	}
-	static, err := embed.NewStatic()
-	if err != nil {
-		return nil, fmt.Errorf("built-in embedder: %w", err)
-	}
-	return embed.NewCached(static, questionVectors), nil
-}
-
 // newModel makes the model that a setting names.
 func newModel(models modelFlags) (llm.Model, error) {
 	provider, name, _ := strings.Cut(models.LLM, "/")
@@ -67,7 +55,7 @@ func newModel(models modelFlags) (llm.Model, error) {
 }
 
 // wireRetrieval sets up the indexes and the one path that searches them.
-func (a *app) wireRetrieval(cfg appConfig, embedder retrieval.Embedder) (*retrieval.Index, error) {
+func (a *app) wireRetrieval(cfg appConfig, known embedders) (*retrieval.Index, error) {
 	analyzer := analysis.New()
 	words, err := bm25.New(bm25.Config{Analyzer: analyzer})
 	if err != nil {
@@ -82,12 +70,12 @@ func (a *app) wireRetrieval(cfg appConfig, embedder retrieval.Embedder) (*retrie
 		return nil, err
 	}
 	a.retriever, err = retrieval.NewPipeline(retrieval.PipelineConfig{
-		Index:     index,
-		Records:   a.records,
-		Embedders: []retrieval.Embedder{embedder},
-		Rewriter:  rewrite.New(rewrite.Config{Analyzer: analyzer}),
-		Rerankers: []retrieval.Reranker{second},
-		Texts:     texts{a},
+		Index:        index,
+		Records:      a.records,
+		OpenEmbedder: known.forRetrieval,
+		Rewriter:     rewrite.New(rewrite.Config{Analyzer: analyzer}),
+		Rerankers:    []retrieval.Reranker{second},
+		Texts:        texts{a},
 	})
 	return index, err
 }
@@ -99,20 +87,21 @@ func (t texts) ReadText(ctx context.Context, documentID string, span store.Span)
 	return t.service.ReadText(ctx, documentID, span)
 }
 
-func (a *app) wireIngest(cfg appConfig, embedder retrieval.Embedder, index *retrieval.Index) error {
+func (a *app) wireIngest(cfg appConfig, known embedders, index *retrieval.Index) error {
 	parser, err := parse.New(parse.Config{MaxBytes: maxFileBytes})
 	if err != nil {
 		return err
 	}
 	a.onClose(parser.Close)
 	a.service, err = ingest.New(ingest.Config{
-		Records:  a.records,
-		Blobs:    a.blobs,
-		Indexer:  index,
-		Parser:   parser,
-		Embedder: embedder,
-		Reserve:  datadir.NewReserve(cfg.data, 0),
-		Log:      cfg.log,
+		Records:         a.records,
+		Blobs:           a.blobs,
+		Indexer:         index,
+		Parser:          parser,
+		OpenEmbedder:    known.forIngest,
+		DefaultEmbedder: cfg.models.Embedder,
+		Reserve:         datadir.NewReserve(cfg.data, 0),
+		Log:             cfg.log,
 
 		MaxIndexBytes: indexMemory(cfg.maxMemory),
 		MaxAttempts:   maxAttempts,

@@ -91,7 +91,16 @@ func (db *DB) putChunks(ctx context.Context, tx *sql.Tx, t target, chunks []stor
 	if err != nil {
 		return err
 	}
-	return db.insertChunks(ctx, tx, t, chunks[known:])
+	s, err := spaceOf(ctx, tx, t.kb)
+	if err != nil {
+		return err
+	}
+	for i := range chunks[known:] {
+		if err := s.takes(&chunks[known+i]); err != nil {
+			return fmt.Errorf("chunk %d: %w", chunks[known+i].Ordinal, err)
+		}
+	}
+	return db.insertChunks(ctx, tx, t, s, chunks[known:])
 }
 
 func checkChunk(t target, ordinal int, c *store.Chunk) error {
@@ -138,7 +147,7 @@ func knownChunks(ctx context.Context, tx *sql.Tx, t target, chunks []store.Chunk
 	return len(ids), nil
 }
 
-func (db *DB) insertChunks(ctx context.Context, tx *sql.Tx, t target, chunks []store.Chunk) error {
+func (db *DB) insertChunks(ctx context.Context, tx *sql.Tx, t target, s space, chunks []store.Chunk) error {
 	insert := tx.StmtContext(ctx, db.stmts.insertChunk)
 	defer insert.Close()
 	var vector []byte
@@ -146,14 +155,19 @@ func (db *DB) insertChunks(ctx context.Context, tx *sql.Tx, t target, chunks []s
 		c := &chunks[i]
 		vector = encodeVector(vector[:0], c.Vector)
 		var blob any // NULL without a vector
-		if len(vector) > 0 {
+		if len(vector) > 0 && s.number == 0 {
 			blob = vector
 		}
-		_, err := insert.ExecContext(ctx, c.ID, t.key, c.Revision, c.Ordinal, c.Title, stringList{&c.Headings},
+		row, err := insert.ExecContext(ctx, c.ID, t.key, c.Revision, c.Ordinal, c.Title, stringList{&c.Headings},
 			c.PageStart, c.PageEnd, c.Span.Start, c.Span.End, c.Text, c.Context,
 			c.Parent.Start, c.Parent.End, c.Parent.PageStart, c.Parent.PageEnd, blob)
 		if err != nil {
 			return fmt.Errorf("chunk %d: %w", c.Ordinal, err)
+		}
+		if s.number != 0 {
+			if err := s.put(ctx, tx, row, vector); err != nil {
+				return fmt.Errorf("vector of chunk %d: %w", c.Ordinal, err)
+			}
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"ragagent/store"
 )
 
-const knowledgeBaseColumns = `id, name, description, embedder, fingerprint, chunking, retrieval,
+const knowledgeBaseColumns = `id, name, description, embedder, fingerprint, dimension, chunking, retrieval,
 	created_at, updated_at, document_count, chunk_count`
 
 // An id goes before a name that looks like it.
@@ -15,7 +15,7 @@ const selectKnowledgeBase = `SELECT ` + knowledgeBaseColumns + ` FROM knowledge_
 	WHERE id = ?1 OR name = ?1 ORDER BY id = ?1 DESC LIMIT 1`
 
 func scanKnowledgeBase(row scanner) (kb store.KnowledgeBase, err error) {
-	err = row.Scan(&kb.ID, &kb.Name, &kb.Description, &kb.Embedder, &kb.Fingerprint,
+	err = row.Scan(&kb.ID, &kb.Name, &kb.Description, &kb.Embedder, &kb.Fingerprint, integer{&kb.Dimension},
 		jsonValue{&kb.Chunking}, jsonValue{&kb.Retrieval},
 		timestamp{&kb.CreatedAt}, timestamp{&kb.UpdatedAt}, &kb.DocumentCount, &kb.ChunkCount)
 	return kb, err
@@ -28,9 +28,9 @@ func (db *DB) CreateKnowledgeBase(ctx context.Context, kb store.KnowledgeBase) e
 	}
 	return db.write(ctx, "create knowledge base "+kb.Name, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `INSERT INTO knowledge_bases
-			(id, name, description, embedder, fingerprint, chunking, retrieval, created_at, updated_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			kb.ID, kb.Name, kb.Description, kb.Embedder, kb.Fingerprint,
+			(id, name, description, embedder, fingerprint, dimension, chunking, retrieval, created_at, updated_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			kb.ID, kb.Name, kb.Description, kb.Embedder, kb.Fingerprint, kb.Dimension,
 			jsonValue{&kb.Chunking}, jsonValue{&kb.Retrieval}, timestamp{&kb.CreatedAt}, timestamp{&kb.UpdatedAt})
 		return err
 	})

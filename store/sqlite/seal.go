@@ -28,6 +28,8 @@ var sealedTables = []sealedTable{
 	{name: "knowledge_bases", row: `'knowledge base ' || id`, counted: []string{"document_count", "chunk_count"}},
 	{name: "documents", row: `'document ' || id`},
 	{name: "chunks", row: `'chunk ' || id || ' of document ' || (SELECT d.id FROM documents d WHERE d.key = document)`},
+	{name: "vectors", row: `'vector ' || space || ' of chunk ' || (SELECT c.id FROM chunks c WHERE c.key = chunk)`},
+	{name: "embedder_changes", row: `'change of embedder ' || id`},
 	{name: "jobs", row: `'job ' || id`},
 	{name: "conversations", row: `'conversation ' || id`},
 	{name: "messages", row: `'message ' || id`},

@@ -60,6 +60,8 @@ var (
 	_ store.Jobs           = (*DB)(nil)
 	_ store.Conversations  = (*DB)(nil)
 	_ store.Runs           = (*DB)(nil)
+
+	_ store.EmbedderChanges = (*DB)(nil)
 )
 
 // Open opens the database, makes it if it is not there and brings its schema

@@ -14,11 +14,11 @@ import (
 // nothing is sorted, so the first row comes at once and no row is kept.
 const (
 	selectVisible = `SELECT ` + chunkColumns + `, c.vector FROM` + visibleChunks +
-		`WHERE d.kb_id = ? ORDER BY d.id, c.ordinal`
+		`WHERE d.kb_id = ?1 ORDER BY d.id, c.ordinal`
 	selectVisibleDocument = `SELECT ` + chunkColumns + `, c.vector FROM` + visibleChunks +
-		`WHERE d.kb_id = ? AND d.id = ? ORDER BY c.ordinal`
+		`WHERE d.kb_id = ?1 AND d.id = ?2 ORDER BY c.ordinal`
 	selectVisibleVectors = `SELECT c.id, c.vector FROM` + visibleChunks +
-		`WHERE d.kb_id = ? AND c.vector IS NOT NULL ORDER BY d.id, c.ordinal`
+		`WHERE d.kb_id = ?1 AND length(c.vector) > 0 ORDER BY d.id, c.ordinal`
 	selectVisibleDocuments = `SELECT d.id, d.revision, d.chunk_count FROM documents d
 		WHERE d.kb_id = ? AND d.revision > 0 ORDER BY d.id`
 )
@@ -30,11 +30,15 @@ func (db *DB) VisibleChunks(ctx context.Context, kb, documentID string) iter.Seq
 	if documentID != "" {
 		query, args = selectVisibleDocument, []any{kb, documentID}
 	}
+	choose := func(ctx context.Context, tx *sql.Tx) (string, []any, error) {
+		s, err := spaceOf(ctx, tx, kb)
+		return s.reads(query), args, orNothing(err)
+	}
 	return func(yield func(store.Chunk, error) bool) {
 		var c store.Chunk
 		var vector sql.RawBytes // decoded before the next row comes
 		fields := append(chunkFields(&c), &vector)
-		err := db.stream(ctx, "visible chunks of "+kb, query, args, func(rows *sql.Rows) error {
+		err := db.streamChosen(ctx, "visible chunks of "+kb, choose, func(rows *sql.Rows) error {
 			c = store.Chunk{} // nothing of it is shared with the one before
 			err := rows.Scan(fields...)
 			if err == nil {
@@ -76,10 +80,18 @@ func (db *DB) VisibleDocuments(ctx context.Context, kb string) iter.Seq2[store.I
 // VisibleVectors implements store.Visible; of a start this is the larger part.
 // Texts stand in the same rows, but before the vector: they are stepped over.
 func (db *DB) VisibleVectors(ctx context.Context, kb string) iter.Seq2[store.VectorEntry, error] {
+	return db.vectorsOf(ctx, "visible vectors of "+kb, func(ctx context.Context, tx *sql.Tx) (string, []any, error) {
+		s, err := spaceOf(ctx, tx, kb)
+		return s.reads(selectVisibleVectors), []any{kb}, orNothing(err)
+	})
+}
+
+// vectorsOf yields the ids and vectors of a query that is chosen when it runs.
+func (db *DB) vectorsOf(ctx context.Context, what string, choose chosenQuery) iter.Seq2[store.VectorEntry, error] {
 	return func(yield func(store.VectorEntry, error) bool) {
 		var e store.VectorEntry
 		var vector sql.RawBytes
-		err := db.stream(ctx, "visible vectors of "+kb, selectVisibleVectors, []any{kb}, func(rows *sql.Rows) error {
+		err := db.streamChosen(ctx, what, choose, func(rows *sql.Rows) error {
 			err := rows.Scan(&e.ID, &vector)
 			if err == nil {
 				e.Vector, err = decodeVectorTo(e.Vector, vector)
@@ -124,7 +136,18 @@ var errStop = errors.New("stop")
 
 // stream runs row for every row of one snapshot.
 func (db *DB) stream(ctx context.Context, what, query string, args []any, row func(*sql.Rows) error) error {
+	return db.streamChosen(ctx, what, func(context.Context, *sql.Tx) (string, []any, error) { return query, args, nil }, row)
+}
+
+// chosenQuery looks at a snapshot to say what to ask it.
+type chosenQuery func(context.Context, *sql.Tx) (query string, args []any, err error)
+
+func (db *DB) streamChosen(ctx context.Context, what string, choose chosenQuery, row func(*sql.Rows) error) error {
 	err := db.read(ctx, what, func(tx *sql.Tx) error {
+		query, args, err := choose(ctx, tx)
+		if err != nil {
+			return err
+		}
 		rows, err := tx.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
