@@ -2,6 +2,7 @@ package datadir_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"ragagent/store"
 	"ragagent/store/datadir"
@@ -18,6 +20,9 @@ import (
 
 // lockChild names the folder a child process holds until it is killed.
 const lockChild = "RAGAGENT_LOCK_CHILD"
+
+// lockStarts makes it start processes all the time.
+const lockStarts = "RAGAGENT_LOCK_STARTS"
 
 const childInfo = `{"pid":1,"addr":"127.0.0.1:8080"}`
 
@@ -28,6 +33,11 @@ func TestMain(m *testing.M) {
 			os.Exit(3)
 		}
 		fmt.Println("held")
+		if os.Getenv(lockStarts) != "" {
+			for range 2 {
+				go startForEver()
+			}
+		}
 		_, _ = io.ReadAll(os.Stdin) // until it is killed, or its parent is gone
 		os.Exit(4)
 	}
@@ -108,16 +118,26 @@ func TestOneOfManyGetsTheLock(t *testing.T) {
 	}
 }
 
-func TestAKilledProcessHoldsNothing(t *testing.T) {
-	dir := t.TempDir()
+// startForEver starts this program again and again, which ends at once.
+func startForEver() {
+	for {
+		other := exec.CommandContext(context.Background(), os.Args[0], "-test.run=^$")
+		other.Env = []string{"HOME=/"} // it holds nothing itself
+		_ = other.Run()
+	}
+}
+
+// holder starts a process that holds a folder until it is killed.
+func holder(t *testing.T, dir string, env ...string) *exec.Cmd {
+	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])
-	child.Env = append(os.Environ(), lockChild+"="+dir)
+	child.Env = append(append(os.Environ(), lockChild+"="+dir), env...)
 	child.Stderr = os.Stderr
 	in, err := child.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close()
+	t.Cleanup(func() { _ = in.Close() })
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -128,14 +148,26 @@ func TestAKilledProcessHoldsNothing(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "held\n" {
 		t.Fatalf("the child says %q, %v", line, err)
 	}
-	wantHolder(t, dir, childInfo, true)
-	if _, err := datadir.Lock(dir, nil); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), childInfo) {
-		t.Errorf("error is %v, want %v with the holder", err, store.ErrInUse)
-	}
+	return child
+}
+
+// kill is kill -9.
+func kill(t *testing.T, child *exec.Cmd) {
+	t.Helper()
 	if err := child.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = child.Wait() // it was killed: that is its error
+}
+
+func TestAKilledProcessHoldsNothing(t *testing.T) {
+	dir := t.TempDir()
+	child := holder(t, dir)
+	wantHolder(t, dir, childInfo, true)
+	if _, err := datadir.Lock(dir, nil); !errors.Is(err, store.ErrInUse) || !strings.Contains(err.Error(), childInfo) {
+		t.Errorf("error is %v, want %v with the holder", err, store.ErrInUse)
+	}
+	kill(t, child)
 	wantHolder(t, dir, "", false)
 	unlock, err := datadir.Lock(dir, []byte("next"))
 	if err != nil {
@@ -144,5 +176,26 @@ func TestAKilledProcessHoldsNothing(t *testing.T) {
 	wantHolder(t, dir, "next", true)
 	if err := unlock(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestAKilledProcessThatStartsOthers: what it was just starting has its files
+// for a moment longer, and the lock with them.
+func TestAKilledProcessThatStartsOthers(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 20 {
+		child := holder(t, dir, lockStarts+"=1")
+		time.Sleep(time.Duration(i%5) * time.Millisecond) // any moment will do
+		kill(t, child)
+		if i%2 == 0 {
+			wantHolder(t, dir, "", false)
+		}
+		unlock, err := datadir.Lock(dir, nil)
+		if err != nil {
+			t.Fatalf("kill %d: %v", i, err)
+		}
+		if err := unlock(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
