@@ -68,10 +68,12 @@ func chunksOf(p *prose, n int) iter.Seq2[store.Chunk, error] {
 }
 
 // BenchmarkSearch asks five-word questions of 100,000 chunks of 800 characters
-// (RAGAGENT_BENCH_CHUNKS sets another number) and takes the 200 best. It
-// prints the median and the 99th percentile beside the mean, and what the
-// index takes of memory per chunk.
+// (RAGAGENT_BENCH_CHUNKS sets another number) for the 100 best, and every tenth
+// also of the exhaustive scoring of the tests. It prints medians and 99th
+// percentiles, how many times slower the exhaustive one is, and what the index
+// takes of memory per chunk as measured and as Bytes tells.
 func BenchmarkSearch(b *testing.B) {
+	const k = 100
 	n := benchChunks()
 	x := newIndex(b)
 	before := heapBytes()
@@ -86,25 +88,72 @@ func BenchmarkSearch(b *testing.B) {
 	for range 1000 {
 		queries = append(queries, letters(strings.Join([]string{p.word(), p.word(), p.word(), p.word(), p.word()}, " ")))
 	}
-	var times []time.Duration
-	i := 0
-	for b.Loop() {
+	ask := func(query string, top func(*match)) time.Duration {
 		started := time.Now()
-		m, err := x.Search(b.Context(), []string{"kb"}, queries[i%len(queries)])
+		m, err := x.Search(b.Context(), []string{"kb"}, query)
 		if err != nil {
 			b.Fatal(err)
 		}
-		m.Top(200)
+		top(m.(*match))
 		m.Release()
-		times = append(times, time.Since(started))
+		return time.Since(started)
+	}
+	var pruned, full []time.Duration
+	i := 0
+	for b.Loop() {
+		query := queries[i%len(queries)]
+		pruned = append(pruned, ask(query, func(m *match) { m.Top(k) }))
+		if i%10 == 0 {
+			b.StopTimer()
+			full = append(full, ask(query, func(m *match) { exhaustive(m, k) }))
+			b.StartTimer()
+		}
 		i++
 	}
+	b.ReportMetric(quantile(pruned, .5), "p50_us")
+	b.ReportMetric(quantile(pruned, .99), "p99_us")
+	b.ReportMetric(quantile(full, .5), "exhaustive_p50_us")
+	b.ReportMetric(quantile(full, .99), "exhaustive_p99_us")
+	b.ReportMetric(quantile(full, .5)/quantile(pruned, .5), "times_faster")
+	b.ReportMetric(float64(size)/float64(n), "heap_B/chunk")
+	b.ReportMetric(float64(x.Bytes())/float64(n), "told_B/chunk")
+	b.ReportMetric(float64(n)/loaded.Seconds(), "chunks_loaded/s")
+}
+
+// quantile returns a quantile of times in microseconds.
+func quantile(times []time.Duration, q float64) float64 {
 	slices.Sort(times)
-	b.ReportMetric(float64(times[0].Nanoseconds()), "min-ns")
-	b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
-	b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
-	b.ReportMetric(float64(size)/float64(n), "index-bytes/chunk")
-	b.ReportMetric(float64(n)/loaded.Seconds(), "chunks-loaded/s")
+	return float64(times[int(q*float64(len(times)-1))].Nanoseconds()) / 1e3
+}
+
+// BenchmarkDelete deletes 10,000 documents of ten chunks one by one, and prints
+// what one takes.
+func BenchmarkDelete(b *testing.B) {
+	n := benchChunks()
+	for b.Loop() {
+		b.StopTimer()
+		x := newIndex(b)
+		if err := x.Load(b.Context(), "kb", chunksOf(newProse(1), n)); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		var times []time.Duration
+		for d := range n / 10 {
+			started := time.Now()
+			if err := x.Replace(b.Context(), "kb", fmt.Sprintf("doc_%d", d), sequence()); err != nil {
+				b.Fatal(err)
+			}
+			times = append(times, time.Since(started))
+		}
+		total := time.Duration(0)
+		for _, t := range times {
+			total += t
+		}
+		b.ReportMetric(total.Seconds(), "all_s")
+		b.ReportMetric(quantile(times, .5), "p50_us")
+		b.ReportMetric(quantile(times, .99), "p99_us")
+		b.ReportMetric(quantile(times, 1), "max_us")
+	}
 }
 
 // benchChunks is how many chunks benchmarks work on.

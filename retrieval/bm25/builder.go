@@ -166,7 +166,12 @@ func (b *segmentBuilder) buildWords(s *segment) {
 
 // clip gives back what growing left over.
 func (s *segment) clip() {
-	s.documents = slices.Clip(s.documents)
-	s.docOf = slices.Clip(s.docOf)
-	s.length = slices.Clip(s.length)
+	s.documents = slices.Clone(s.documents)
+	s.docOf = slices.Clone(s.docOf)
+	s.length = slices.Clone(s.length)
+	s.singleLength = slices.Clone(s.singleLength)
+	t := &s.titles
+	t.hash = slices.Clone(t.hash)
+	t.length = slices.Clone(t.length)
+	t.of = slices.Clone(t.of)
 }

@@ -1,12 +1,15 @@
 package bm25
 
 // Bytes is the memory of all collections: what their segments hold, dead chunks
-// included, without the few words of overhead of each object.
+// included, and the tables beside them, without the few words of overhead of
+// each object.
 func (x *Index) Bytes() (n int64) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, c := range x.collections {
-		for _, v := range c.snapshot.Load().views {
+		s := c.snapshot.Load()
+		n += int64(s.titles)*titleBytes + int64(s.titleStems)*titleStemBytes
+		for _, v := range s.views {
 			n += v.bytes()
 		}
 	}
@@ -16,6 +19,13 @@ func (x *Index) Bytes() (n int64) {
 // documentBytes is what a document takes beside the characters of its id: its
 // entry in the segment, and its share of the collection's table of documents.
 const documentBytes = 32 + 56
+
+// titleBytes and titleStemBytes are what a distinct title and a stem of titles
+// take in the collection's tables.
+const (
+	titleBytes     = 24
+	titleStemBytes = 36
+)
 
 func (v *view) bytes() int64 {
 	s := v.segment

@@ -43,13 +43,19 @@ func (c *clause) gainOf(occurrences float64) (gain float64) {
 }
 
 // order sorts clauses by what they can give, the most first, and returns what
-// clauses[i:] can give together, for each i and the end. Titles, of which the
+// clauses[i:] can give together, for each i and the end. clauses[dense:] are
+// those with dense lists, if they come after the others. Titles, of which the
 // best give much and most next to nothing, come after the lists that seed: then
 // there is a threshold.
-func order(clauses []clause, k int) (left []float64) {
+func order(clauses []clause, k int) (left []float64, dense int) {
 	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(b.bound, a.bound) })
+	slices.SortStableFunc(clauses, func(a, b clause) int { return cmp.Compare(a.density(), b.density()) })
+	dense = slices.IndexFunc(clauses, func(c clause) bool { return c.list.dense != nil })
+	if dense < 0 {
+		dense = len(clauses)
+	}
 	seeds := 0
-	for i := 0; i+1 < len(clauses) && seeds < k; i++ {
+	for i := 0; i+1 < dense && seeds < k; i++ {
 		if clauses[i].titles {
 			clauses[i], clauses[i+1] = clauses[i+1], clauses[i]
 		}
@@ -59,7 +65,15 @@ func order(clauses []clause, k int) (left []float64) {
 	for i := len(clauses) - 1; i >= 0; i-- {
 		left[i] = left[i+1] + clauses[i].bound
 	}
-	return left
+	return left, dense
+}
+
+// density is 1 for a clause with a dense list, else 0.
+func (c *clause) density() int {
+	if c.list.dense != nil {
+		return 1
+	}
+	return 0
 }
 
 // gainIn is what a posting gives.

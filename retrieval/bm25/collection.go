@@ -238,7 +238,7 @@ func (e *edit) countTitleStem(stem string, df uint32) {
 
 // commit makes the change visible.
 func (e *edit) commit() {
-	next := &snapshot{name: e.c.name, views: e.views, titles: len(e.c.titleUse)}
+	next := &snapshot{name: e.c.name, views: e.views, titles: len(e.c.titleUse), titleStems: len(e.c.titleDF)}
 	for _, v := range e.views {
 		if e.own[v] && v.live.chunks == v.chunks() {
 			v.dead = nil

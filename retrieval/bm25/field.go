@@ -195,11 +195,14 @@ func (w *fieldWriter) endTerm(df uint32) {
 	}
 }
 
-// field returns what was written, clipped to its size.
+// field returns what was written, without what growing left over.
 func (w *fieldWriter) field(sorted []string) field {
 	f := w.f
 	f.dictionary = newDictionary(sorted)
-	f.data = slices.Clip(f.data)
-	f.positions = slices.Clip(f.positions)
+	f.data = slices.Clone(f.data)
+	f.positions = slices.Clone(f.positions)
+	f.df = slices.Clone(f.df)
+	f.ends = slices.Clone(f.ends)
+	f.posEnds = slices.Clone(f.posEnds)
 	return f
 }

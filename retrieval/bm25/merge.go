@@ -39,6 +39,7 @@ func mergeSegments(views []*view) *segment {
 	if s.singles.len() == 0 {
 		s.singleLength = nil
 	}
+	s.clip()
 	s.setBounds()
 	return &s
 }
@@ -88,16 +89,16 @@ func (s *segment) mergeSurface(full field, wordNumber, stemNumber [][]uint32, vi
 	for _, stem := range s.stemOf {
 		words[stem]++
 	}
-	w := fieldWriter{}
+	own := full
+	own.data, own.ends = nil, make([]uint32, 0, full.len())
 	for word, stem := range s.stemOf {
 		if words[stem] > 1 {
-			w.f.data = append(w.f.data, full.list(word)...)
+			own.data = append(own.data, full.list(word)...)
 		}
-		w.endTerm(full.df[word])
+		own.ends = append(own.ends, uint32(len(own.data)))
 	}
-	s.surface = w.f
-	s.surface.dictionary = full.dictionary
-	s.surface.data = slices.Clip(s.surface.data)
+	own.data = slices.Clone(own.data)
+	s.surface = own
 }
 
 // mergeStemOf returns the stem of each of so many merged words. Where a word

@@ -97,11 +97,15 @@ func adjacent(a, b *positioned) []posting {
 func common(a, b *list, visit func(doc, i, j uint32)) {
 	switch {
 	case a.dense != nil && b.dense != nil:
+		i, j := 0, 0 // postings before the word
 		for n, word := range a.dense.docs {
-			for word &= b.dense.docs[n]; word != 0; word &= word - 1 {
-				doc := uint32(n*64 + bits.TrailingZeros64(word))
-				visit(doc, a.dense.rank(doc), b.dense.rank(doc))
+			other := b.dense.docs[n]
+			for both := word & other; both != 0; both &= both - 1 {
+				below := both&-both - 1
+				visit(uint32(n*64+bits.OnesCount64(below)), uint32(i+bits.OnesCount64(word&below)), uint32(j+bits.OnesCount64(other&below)))
 			}
+			i += bits.OnesCount64(word)
+			j += bits.OnesCount64(other)
 		}
 	case a.dense != nil:
 		common(b, a, func(doc, j, i uint32) { visit(doc, i, j) })

@@ -1,6 +1,9 @@
 package bm25
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // pruning finds the chunks of a part that may be among the k best without
 // scoring all of them (MaxScore: Turtle and Flood 1995, list by list).
@@ -54,32 +57,73 @@ func (m *match) prune(part int, clauses []clause, r pruning) []uint32 {
 
 // run collects the candidates. The part's slots are 0 before and after.
 func (r *pruning) run(clauses []clause) {
-	left := order(clauses, r.k) // what clauses[i:] can give together
+	left, dense := order(clauses, r.k) // what clauses[i:] can give together
 	if len(r.p.titled) > 0 && slices.ContainsFunc(clauses, func(c clause) bool { return c.titles }) {
 		r.cover = r.m.mostCover()
 	}
+	if len(clauses)-dense > maxDense {
+		dense = len(clauses)
+	}
 	next := 0
-	r.seeding = r.threshold == 0
-	for ; next < len(clauses) && r.seeding; next++ {
+	for r.seeding = r.threshold == 0; next < dense && r.seeding; next++ {
 		r.bringIn(&clauses[next], 0)
 		r.seeding = len(r.candidates) < r.k
 	}
 	r.seeding = false
 	r.complete(0, clauses, next, left)
 	r.raise(left[0])
-	for ; next < len(clauses); next++ {
-		enough := r.enough(0, left[next])
-		if enough > left[next] {
-			break
-		}
+	for ; next < dense && r.enough(0, left[next]) <= left[next]; next++ {
 		from := len(r.candidates)
-		r.bringIn(&clauses[next], enough-left[next+1])
+		r.bringIn(&clauses[next], r.enough(0, left[next])-left[next+1])
 		r.complete(from, clauses, next+1, left)
 		r.raise(left[0])
+	}
+	if next == dense && dense < len(clauses) {
+		r.bringInDense(clauses, dense, left)
 	}
 	r.drop(0, r.enough(0, 0))
 	for i := range r.candidates {
 		r.p.slot[r.candidates[i].chunk] = 0
+	}
+}
+
+// bringInDense makes candidates of the chunks that clauses[dense:] can lift high
+// enough: those that many of them have first, so that the threshold rises
+// before the many that few have are looked at.
+func (r *pruning) bringInDense(clauses []clause, dense int, left []float64) {
+	if r.enough(0, left[dense]) > left[dense] {
+		return
+	}
+	sums := &r.m.scratch.planes
+	sums.set(clauses[dense:], left[dense])
+	for score := left[dense]; ; score *= denseStep {
+		enough := r.enough(0, left[dense])
+		if score < clauses[len(clauses)-1].bound {
+			score = 0
+		}
+		from := len(r.candidates)
+		r.bringInSums(sums, max(score, enough))
+		r.complete(from, clauses, dense, left)
+		r.raise(left[0])
+		if score <= r.enough(0, left[dense]) || score == 0 {
+			return
+		}
+	}
+}
+
+// denseStep is by how much bringInDense lowers its sights.
+const denseStep = .75
+
+// bringInSums makes candidates of the live chunks that can get a score.
+func (r *pruning) bringInSums(sums *planes, score float64) {
+	steps := max(uint(max(score, 0)/sums.step), 1)
+	for i := range sums.sums {
+		for word := sums.least(i, steps); word != 0; word &= word - 1 {
+			chunk := uint32(i*64 + bits.TrailingZeros64(word))
+			if r.p.slot[chunk] == 0 && r.p.alive(chunk) {
+				r.insert(candidate{chunk: chunk})
+			}
+		}
 	}
 }
 

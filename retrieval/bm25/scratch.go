@@ -12,6 +12,7 @@ type scratch struct {
 	candidates []candidate
 	chunks     []uint32
 	counts     [histogram]int32
+	planes     planes
 	// Of the text and of single CJK characters.
 	norms, singleNorms norms
 }

@@ -6,6 +6,8 @@ type snapshot struct {
 	views  []*view
 	live   sizes
 	titles int // distinct titles of live chunks
+	// titleStems is how many distinct stems these have.
+	titleStems int
 }
 
 // view is a segment less what was deleted from it since it was built.

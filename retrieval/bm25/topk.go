@@ -13,12 +13,16 @@ type ranked struct {
 	chunk uint32
 }
 
-// compare orders chunks best first, equal scores by chunk id.
+// compare orders chunks best first, equal scores by chunk id, and one id
+// in several collections in the order of these.
 func (c ranked) compare(d ranked) int {
 	if c.score != d.score {
 		return cmp.Compare(d.score, c.score)
 	}
-	return strings.Compare(c.part.ids.at(int(c.chunk)), d.part.ids.at(int(d.chunk)))
+	if order := strings.Compare(c.part.ids.at(int(c.chunk)), d.part.ids.at(int(d.chunk))); order != 0 {
+		return order
+	}
+	return cmp.Compare(c.part.ref(c.chunk), d.part.ref(d.chunk))
 }
 
 // topK keeps the k best chunks in a binary heap with the worst on top.
