@@ -26,7 +26,8 @@ type Config struct {
 
 // Dir implements store.Blobs on a folder.
 type Dir struct {
-	root *os.Root // no name leads out of it, whatever links are in it
+	root  *os.Root // no name leads out of it, whatever links are in it
+	marks marks
 }
 
 var _ store.Blobs = (*Dir)(nil)

@@ -86,7 +86,7 @@ func (s *staged) commit() error {
 	if err != nil {
 		return err
 	}
-	if err := s.dir.makeMark(mark(s.hash, s.name)); err != nil {
+	if err := s.dir.makeMark(s.hash, mark(s.hash, s.name)); err != nil {
 		return err
 	}
 	s.mark = mark(s.hash, s.name)
@@ -105,7 +105,7 @@ func (s *staged) commit() error {
 // Discard implements store.Staged.
 func (s *staged) Discard() (err error) {
 	if s.mark != "" {
-		err = s.dir.root.Remove(s.mark)
+		err = s.dir.removeMark(s.hash, s.mark)
 		s.mark = ""
 	}
 	if s.file == nil {

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"ragagent/store"
 )
@@ -30,12 +32,58 @@ func markedHash(name string) (hash string, ok bool) {
 	return hash, ok && store.IsSHA256(hash)
 }
 
-func (d *Dir) makeMark(name string) error {
+// marks are those that are there, by hash.
+type marks struct {
+	mu  sync.Mutex
+	all map[string][]string
+}
+
+func (m *marks) add(hash, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.all == nil {
+		m.all = map[string][]string{}
+	}
+	m.all[hash] = append(m.all[hash], name)
+}
+
+func (m *marks) drop(hash, name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	left := slices.DeleteFunc(m.all[hash], func(other string) bool { return other == name })
+	if m.all[hash] = left; len(left) == 0 {
+		delete(m.all, hash)
+	}
+}
+
+func (m *marks) of(hash string) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.all[hash])
+}
+
+func (m *marks) hashes() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Sorted(maps.Keys(m.all))
+}
+
+func (d *Dir) makeMark(hash, name string) error {
 	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
+	d.marks.add(hash, name)
 	return f.Close()
+}
+
+// removeMark is no error if somebody else has removed it.
+func (d *Dir) removeMark(hash, name string) error {
+	if err := d.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	d.marks.drop(hash, name)
+	return nil
 }
 
 // clearStaging removes all but marks from the staging folder, or makes it.
@@ -49,8 +97,11 @@ func (d *Dir) clearStaging() error {
 	}
 	entries, err := d.entries(staging)
 	for _, e := range entries {
-		if _, ok := markedHash(e.Name()); !ok || !e.Type().IsRegular() {
-			err = errors.Join(err, d.root.RemoveAll(path.Join(staging, e.Name())))
+		name := path.Join(staging, e.Name())
+		if hash, ok := markedHash(e.Name()); ok && e.Type().IsRegular() {
+			d.marks.add(hash, name)
+		} else {
+			err = errors.Join(err, d.root.RemoveAll(name))
 		}
 	}
 	return err
@@ -60,16 +111,10 @@ func (d *Dir) clearStaging() error {
 // those that the process before this one left so. They may be referred to, and
 // need not be there.
 func (d *Dir) Unsettled(ctx context.Context) (hashes []string, err error) {
-	entries, err := d.entries(staging)
-	if err = errors.Join(err, ctx.Err()); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("list unsettled blobs: %w", err)
 	}
-	for _, e := range entries {
-		if hash, ok := markedHash(e.Name()); ok {
-			hashes = append(hashes, hash)
-		}
-	}
-	return slices.Compact(hashes), nil
+	return d.marks.hashes(), nil
 }
 
 // Settle says that a blob is under way no longer, whoever began it.
@@ -77,14 +122,9 @@ func (d *Dir) Settle(ctx context.Context, sha256 string) error {
 	if !store.IsSHA256(sha256) {
 		return store.Invalid("sha256", "%.80q is not 64 lower-case hex digits", sha256)
 	}
-	entries, err := d.entries(staging)
-	err = errors.Join(err, ctx.Err())
-	for _, e := range entries {
-		if hash, ok := markedHash(e.Name()); ok && hash == sha256 {
-			if failed := d.root.Remove(path.Join(staging, e.Name())); !errors.Is(failed, fs.ErrNotExist) {
-				err = errors.Join(err, failed)
-			}
-		}
+	err := ctx.Err()
+	for _, name := range d.marks.of(sha256) {
+		err = errors.Join(err, d.removeMark(sha256, name))
 	}
 	if err != nil {
 		return fmt.Errorf("settle blob %s: %w", sha256, err)
