@@ -23,7 +23,7 @@ func (x *Index) Contents(ctx context.Context, kbID string) (words, vectors []str
 	if x.vectors == nil {
 		return words, nil, nil
 	}
-	vectors, err = x.vectors.IDs(ctx, kbID)
+	vectors, err = x.vectors.IDs(ctx, x.vectorsOf(kbID))
 	if errors.Is(err, store.ErrNotFound) {
 		return words, nil, nil // no chunk has a vector
 	}
@@ -39,7 +39,7 @@ func (x *Index) Cosine(ctx context.Context, kbID string, chunk store.Chunk) (flo
 	if x.vectors == nil {
 		return 1, nil // there is nothing that could differ
 	}
-	cosines, err := x.vectors.Cosines(ctx, kbID, chunk.Vector, []string{chunk.ID})
+	cosines, err := x.vectors.Cosines(ctx, x.vectorsOf(kbID), chunk.Vector, []string{chunk.ID})
 	if errors.Is(err, store.ErrNotFound) {
 		return 0, nil
 	}

@@ -19,6 +19,17 @@ type denseResult struct {
 	// near are the nearest chunks of all knowledge bases.
 	near     []store.VectorHit
 	degraded []string
+	// spaces are the collections that were asked, by knowledge base; they stay
+	// until release.
+	spaces map[string]string
+	pins   []func()
+}
+
+func (r *denseResult) release() {
+	for _, unpin := range r.pins {
+		unpin()
+	}
+	r.pins = nil
 }
 
 // explained says why a search by vectors alone finds nothing, if no error does.
@@ -34,9 +45,14 @@ func (r denseResult) explained(mode Mode) denseResult {
 func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult {
 	ctx, cancel := context.WithTimeout(ctx, p.denseTimeout)
 	defer cancel()
-	r := denseResult{queries: make(map[string][]float32)}
+	r := denseResult{queries: make(map[string][]float32), spaces: make(map[string]string)}
 	embedded := make(map[string][]float32)
 	for _, kb := range pl.bases {
+		kb, space, err := p.pin(ctx, kb, &r)
+		if err != nil {
+			r.degraded = append(r.degraded, "dense: "+err.Error())
+			continue
+		}
 		if kb.Fingerprint == "" {
 			continue
 		}
@@ -52,17 +68,33 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 		if vector == nil {
 			continue
 		}
-		hits, err := p.index.vectors.Search(ctx, kb.ID, store.VectorQuery{Vector: vector, K: max(denseDepth, pl.TopK)})
+		hits, err := p.index.vectors.Search(ctx, space, store.VectorQuery{Vector: vector, K: max(denseDepth, pl.TopK)})
 		switch {
 		case errors.Is(err, store.ErrNotFound): // no chunk has a vector
 		case err != nil:
 			r.degraded = append(r.degraded, fmt.Sprintf("dense: search %s: %v", kb.Name, err))
 		default:
-			r.queries[kb.ID] = vector
+			r.queries[kb.ID], r.spaces[kb.ID] = vector, space
 			r.near = append(r.near, hits...)
 		}
 	}
 	return r
+}
+
+// pin keeps the vectors of a knowledge base for a question. If its embedder was
+// changed since its record was read, the record is read again.
+func (p *Pipeline) pin(ctx context.Context, kb store.KnowledgeBase, r *denseResult) (now store.KnowledgeBase, space string, err error) {
+	for range 3 {
+		space, unpin, ok := p.index.pin(kb)
+		if ok {
+			r.pins = append(r.pins, unpin)
+			return kb, space, nil
+		}
+		if kb, err = p.records.KnowledgeBase(ctx, kb.ID); err != nil {
+			return kb, "", fmt.Errorf("knowledge base %s: %w", kb.ID, err)
+		}
+	}
+	return kb, "", fmt.Errorf("the vectors of %s are not there: its embedder is being changed", kb.Name)
 }
 
 // embedQuery returns the question's vector in the space of a knowledge base,
@@ -152,7 +184,7 @@ func (p *Pipeline) cosines(ctx context.Context, dense *denseResult, candidates [
 		for j, i := range indexes {
 			ids[j] = candidates[i].lexical.ID
 		}
-		values, err := p.index.vectors.Cosines(ctx, kb, query, ids)
+		values, err := p.index.vectors.Cosines(ctx, dense.spaces[kb], query, ids)
 		if err != nil {
 			return fmt.Errorf("compare with the vectors of %s: %w", kb, err)
 		}

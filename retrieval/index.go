@@ -62,6 +62,7 @@ type base struct {
 	changed int       // chunks that came or went since the side file was written
 	latest  time.Time // change
 	saved   time.Time // when writing the side file was last tried
+	spaces
 }
 
 // lock waits for the other writers of a knowledge base. What is known of one
@@ -114,7 +115,7 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 	b, unlock := x.lock(kb.ID)
 	defer unlock()
 	old := x.lexical.DocumentChunks(kb.ID, documentID)
-	if err := x.addVectors(ctx, kb.ID, entries); err != nil {
+	if err := x.addVectors(ctx, b, kb, entries); err != nil {
 		return fmt.Errorf("index the vectors of %s: %w", documentID, err)
 	}
 	// From here on the change is completed whatever becomes of the caller.
@@ -123,7 +124,7 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 		return fmt.Errorf("index the words of %s: %w", documentID, err)
 	}
 	x.count(b, len(fresh), len(old))
-	if err := x.removeVectors(ctx, kb.ID, old, fresh); err != nil {
+	if err := x.removeVectors(ctx, kb, old, fresh); err != nil {
 		return fmt.Errorf("remove old vectors of %s: %w", documentID, err)
 	}
 	return nil
@@ -138,24 +139,38 @@ func (x *Index) Drop(ctx context.Context, kbID string) error {
 	if x.vectors == nil {
 		return nil
 	}
-	if err := x.vectors.DeleteCollection(ctx, kbID); err != nil {
+	x.mu.Lock()
+	current, shadow := b.current, b.shadow
+	b.current, b.shadow = "", ""
+	x.mu.Unlock()
+	if err := errors.Join(x.retire(ctx, b, current), x.retire(ctx, b, shadow)); err != nil {
 		return fmt.Errorf("drop the vectors of %s: %w", kbID, err)
 	}
 	return nil
 }
 
-func (x *Index) addVectors(ctx context.Context, kb string, entries []store.VectorEntry) error {
+func (x *Index) addVectors(ctx context.Context, b *base, kb store.KnowledgeBase, entries []store.VectorEntry) error {
 	if x.vectors == nil || len(entries) == 0 {
 		return nil
 	}
-	if err := x.vectors.CreateCollection(ctx, kb, len(entries[0].Vector)); err != nil {
+	name := collection(kb)
+	x.mu.Lock()
+	if b.current == "" {
+		b.current = name
+	}
+	current := b.current
+	x.mu.Unlock()
+	if name != current {
+		return fmt.Errorf("%w: those of %s are loaded as %s", store.ErrOtherEmbedder, kb.ID, current)
+	}
+	if err := x.vectors.CreateCollection(ctx, name, len(entries[0].Vector)); err != nil {
 		return err
 	}
-	return x.vectors.Apply(ctx, kb, store.VectorChange{Add: entries})
+	return x.vectors.Apply(ctx, name, store.VectorChange{Add: entries})
 }
 
 // removeVectors removes the old ids that are not among the fresh chunks.
-func (x *Index) removeVectors(ctx context.Context, kb string, old []string, fresh []store.Chunk) error {
+func (x *Index) removeVectors(ctx context.Context, kb store.KnowledgeBase, old []string, fresh []store.Chunk) error {
 	keep := make(map[string]bool, len(fresh))
 	for i := range fresh {
 		keep[fresh[i].ID] = fresh[i].Vector != nil
@@ -169,7 +184,7 @@ func (x *Index) removeVectors(ctx context.Context, kb string, old []string, fres
 	if x.vectors == nil || len(remove) == 0 {
 		return nil
 	}
-	err := x.vectors.Apply(ctx, kb, store.VectorChange{Remove: remove})
+	err := x.vectors.Apply(ctx, x.vectorsOf(kb.ID), store.VectorChange{Remove: remove})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // no chunk of this knowledge base ever had a vector
 	}

@@ -16,7 +16,7 @@ func (x *Index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Se
 	b, unlock := x.lock(kb.ID)
 	defer unlock()
 	n := 0
-	err := x.load(ctx, kb.ID, func(yield func(store.Chunk, error) bool) {
+	err := x.load(ctx, kb, func(yield func(store.Chunk, error) bool) {
 		for chunk, err := range chunks {
 			n++
 			if !yield(chunk, err) {
@@ -28,7 +28,7 @@ func (x *Index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Se
 		return fmt.Errorf("load the index of %s: %w", kb.ID, err)
 	}
 	x.reset(b, n, n)
-	return nil
+	return x.settle(ctx, b, collection(kb))
 }
 
 // vectorBatch is how many vectors are handed from one index to the other at a
@@ -43,22 +43,22 @@ var errNotAll = errors.New("the chunks ended early")
 
 // load builds both indexes from one pass over the chunks: words are indexed as
 // they come, vectors beside them.
-func (x *Index) load(ctx context.Context, kb string, chunks iter.Seq2[store.Chunk, error]) error {
+func (x *Index) load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Seq2[store.Chunk, error]) error {
 	if x.vectors == nil {
-		return x.lexical.Load(ctx, kb, chunks)
+		return x.lexical.Load(ctx, kb.ID, chunks)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	t := tee{entries: make(chan []store.VectorEntry, vectorBatches)}
 	vectors := make(chan error, 1)
 	go func() {
-		err := x.loadVectors(ctx, kb, t.vectors)
+		err := x.loadVectors(ctx, collection(kb), t.vectors)
 		if err != nil {
 			cancel(err) // nobody takes what the words bring
 		}
 		vectors <- err
 	}()
-	words := x.lexical.Load(ctx, kb, t.chunks(ctx, chunks))
+	words := x.lexical.Load(ctx, kb.ID, t.chunks(ctx, chunks))
 	close(t.entries)
 	err := <-vectors
 	switch {
@@ -118,9 +118,8 @@ func (t *tee) vectors(yield func(store.VectorEntry, error) bool) {
 	}
 }
 
-// loadVectors puts exactly these vectors in the place of those of a knowledge
-// base.
-func (x *Index) loadVectors(ctx context.Context, kb string, entries iter.Seq2[store.VectorEntry, error]) error {
+// loadVectors puts exactly these vectors in the place of those of a collection.
+func (x *Index) loadVectors(ctx context.Context, name string, entries iter.Seq2[store.VectorEntry, error]) error {
 	next, stop := iter.Pull2(entries)
 	defer stop()
 	first, err, ok := next()
@@ -128,9 +127,9 @@ func (x *Index) loadVectors(ctx context.Context, kb string, entries iter.Seq2[st
 	case err != nil:
 		return err
 	case !ok:
-		return x.vectors.DeleteCollection(ctx, kb)
+		return x.vectors.DeleteCollection(ctx, name)
 	}
-	return x.vectors.Load(ctx, kb, len(first.Vector), func(yield func(store.VectorEntry, error) bool) {
+	return x.vectors.Load(ctx, name, len(first.Vector), func(yield func(store.VectorEntry, error) bool) {
 		for e, err, ok := first, error(nil), true; ok; e, err, ok = next() {
 			if !yield(e, err) {
 				return

@@ -114,6 +114,7 @@ func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	defer match.Release()
+	defer dense.release()
 	result.Terms = match.Terms()
 	result.Degraded = append(result.Degraded, dense.degraded...)
 
@@ -170,7 +171,8 @@ func (p *Pipeline) search(ctx context.Context, text string, plan *plan) (Lexical
 	match, err := p.index.lexical.Search(ctx, plan.collections(), text)
 	if err != nil {
 		cancel()
-		<-answer
+		dense := <-answer
+		dense.release()
 		return nil, denseResult{}, fmt.Errorf("search words: %w", err)
 	}
 	return match, <-answer, nil

@@ -214,7 +214,7 @@ func TestDeletedIsNeverReturned(t *testing.T) {
 	if diff := cmp.Diff([]string{"b"}, documents(got)); diff != "" {
 		t.Error(diff)
 	}
-	n, err := w.vectors.Count(t.Context(), "kb_1")
+	n, err := w.vectors.Count(t.Context(), "kb_1@signs")
 	check(t, err)
 	if n != 1 {
 		t.Errorf("%d vectors are left", n)

@@ -76,7 +76,7 @@ func (x *Index) Restore(ctx context.Context, kb store.KnowledgeBase, truth store
 			vectors <- nil
 			return
 		}
-		vectors <- x.loadVectors(ctx, kb.ID, truth.VisibleVectors(ctx, kb.ID))
+		vectors <- x.loadVectors(ctx, collection(kb), truth.VisibleVectors(ctx, kb.ID))
 	}()
 	chunks, changed, err := x.restoreWords(ctx, kb.ID, data, truth)
 	if err != nil {
@@ -88,7 +88,7 @@ func (x *Index) Restore(ctx context.Context, kb store.KnowledgeBase, truth store
 		return false, fmt.Errorf("load the vectors of %s: %w", kb.ID, err)
 	}
 	x.reset(b, chunks, changed)
-	return true, nil
+	return true, x.settle(ctx, b, collection(kb))
 }
 
 // restoreWords restores the lexical index and makes it equal to the truth. It
