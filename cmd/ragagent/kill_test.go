@@ -61,11 +61,41 @@ func startServer(t testing.TB, data string) *server {
 }
 
 // kill is kill -9.
-func (s *server) kill() {
+func (s *server) kill() { s.killing() }
+
+// killing is kill, and returns the processes that the server had started.
+func (s *server) killing() (children []int) {
 	s.once.Do(func() {
+		children = childrenOf(s.cmd.Process.Pid)
 		_ = s.cmd.Process.Kill() // it may be gone already
 		_ = s.cmd.Wait()
 	})
+	return children
+}
+
+// childrenOf lists the living processes that a process has started, where the
+// system has /proc.
+func childrenOf(parent int) (pids []int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		var pid, ppid int
+		var state string
+		stat, _ := os.ReadFile(file) // PID (NAME) STATE PPID ...
+		_, after, _ := strings.Cut(string(stat), ") ")
+		if _, err := fmt.Sscan(after, &state, &ppid); err != nil || ppid != parent || state == "Z" {
+			continue
+		}
+		if _, err := fmt.Sscan(string(stat), &pid); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// parses says whether a process is a parser's.
+func parses(pid int) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // empty of a zombie
+	return err == nil && strings.Contains(string(line), "-ragagent-parse-child")
 }
 
 func (s *server) client() *client {

@@ -111,7 +111,9 @@ func killWhileBusy(t *testing.T, data string, log *ledger, backup bool, r *rand.
 		clients.Go(func() { backupUntil(ctx, t, api) })
 	}
 	time.Sleep(time.Duration(10+r.IntN(400)) * time.Millisecond)
-	srv.kill()
+	for _, child := range srv.killing() {
+		eventually(t, func() bool { return !parses(child) })
+	}
 	return took
 }
 

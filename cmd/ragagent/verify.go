@@ -36,7 +36,18 @@ func (c *verifyCmd) Run(e *env) error {
 	return nil
 }
 
+// report asks once more if the server that has the folder ends meanwhile.
 func (c *verifyCmd) report(e *env) (r ingest.Report, err error) {
+	if r, err = c.reportOnce(e); err != nil && e.ctx.Err() == nil && errors.Is(err, errEnded) {
+		r, err = c.reportOnce(e)
+	}
+	return r, err
+}
+
+// errEnded says that a server did not answer because it was ending.
+var errEnded = errors.New("the server has ended")
+
+func (c *verifyCmd) reportOnce(e *env) (r ingest.Report, err error) {
 	app, err := openApp(e.ctx, appConfig{data: c.Data, mustExist: true, models: c.modelFlags, maxMemory: c.MaxMemory, log: warnings(e.stderr), fromTexts: true})
 	if errors.Is(err, store.ErrInUse) {
 		info := holderOf(c.Data)
@@ -45,7 +56,11 @@ func (c *verifyCmd) report(e *env) (r ingest.Report, err error) {
 		}
 		fmt.Fprintf(e.stderr, "asking the server on http://%s, which has %s open\n", info.Addr, c.Data)
 		api := &client{http: http.DefaultClient, base: "http://" + info.Addr}
-		return r, api.post(e.ctx, "/api/v1/verify", map[string]bool{"deleted": c.Deleted}, &r)
+		err := api.post(e.ctx, "/api/v1/verify", map[string]bool{"deleted": c.Deleted}, &r)
+		if err != nil && holderOf(c.Data).Addr != info.Addr {
+			err = fmt.Errorf("%w: %w", errEnded, err)
+		}
+		return r, err
 	}
 	if err != nil {
 		return r, err

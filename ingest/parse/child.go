@@ -52,13 +52,16 @@ func runChild(arg string, file *os.File, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("set limits: %w", err)
 	}
+	if pooling {
+		go leashed(os.NewFile(3, "leash"))
+	}
 	if err := writeFrame(out, frame{Hello: true}); err != nil {
 		return err
 	}
 	if !t.Pooled {
 		return t.do(file, out)
 	}
-	orders := os.NewFile(3, "orders")
+	orders := os.NewFile(4, "orders")
 	for {
 		next, err := readOrder(orders)
 		if errors.Is(err, io.EOF) {
@@ -74,6 +77,13 @@ func runChild(arg string, file *os.File, out io.Writer) error {
 			return err
 		}
 	}
+}
+
+// leashed ends this process when the other end is closed: nobody wants to know
+// any more, because the parent was killed.
+func leashed(leash *os.File) {
+	_, _ = leash.Read(make([]byte, 1)) // nothing is ever written
+	os.Exit(1)
 }
 
 // do does a task and says how it ended.

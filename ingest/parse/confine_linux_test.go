@@ -38,7 +38,7 @@ func probe() {
 	if env := os.Environ(); len(env) > 1 {
 		fmt.Println("has an environment:", env)
 	}
-	for fd := 4; fd < 32; fd++ { // 3 are the orders; the runtime has some of its own
+	for fd := 5; fd < 32; fd++ { // 3 is the leash, 4 are the orders; the runtime has some of its own
 		name, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 		if err == nil && name != os.DevNull && !strings.HasPrefix(name, "anon_inode:") && name != "/proc/"+fmt.Sprint(os.Getpid())+"/statm" && !strings.HasPrefix(name, "/sys/fs/cgroup/") {
 			fmt.Println("has a descriptor of", name)

@@ -37,7 +37,8 @@ type worker struct {
 	cmd     *exec.Cmd
 	answers *os.File // frames that the child writes
 	stderr  *os.File
-	greeted bool // its Hello has been read
+	leash   *os.File // the child ends when this is closed, as it is with this process; may be nil
+	greeted bool     // its Hello has been read
 
 	// Of a pooled child.
 	orders  *os.File // tasks that it is to do
@@ -194,14 +195,22 @@ func (c Config) launch(t task, stdin *os.File, extra ...*os.File) (*worker, erro
 	cmd := exec.CommandContext(context.Background(), c.Executable, childArgument, string(arg))
 	cmd.Env = []string{"GOTRACEBACK=none"} // why it dies fits into the pipe
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, stdout, stderr
-	cmd.ExtraFiles = extra
+	w := &worker{cmd: cmd, answers: answers, stderr: complaints}
+	if pooling { // descriptors can be inherited
+		held, leash, err := os.Pipe()
+		if err != nil {
+			w.close()
+			return nil, fmt.Errorf("start the parser child: %w", err)
+		}
+		defer held.Close()
+		w.leash, cmd.ExtraFiles = leash, append([]*os.File{held}, extra...)
+	}
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
-		answers.Close()
-		complaints.Close()
+		w.close()
 		return nil, fmt.Errorf("start the parser child: %w", err)
 	}
-	return &worker{cmd: cmd, answers: answers, stderr: complaints}, nil
+	return w, nil
 }
 
 // kill ends the process; that it has ended already is no fault.
@@ -214,17 +223,20 @@ const maxStderr = 8 << 10
 func (w *worker) end() (state *os.ProcessState, stderr string) {
 	// One that has closed its answers is about to say why, and to die.
 	last := time.AfterFunc(time.Second, w.kill)
-	if w.orders != nil {
-		w.orders.Close()
-	}
+	w.orders.Close() // nil unless it is pooled
 	w.answers.Close()
 	words, _ := io.ReadAll(io.LimitReader(w.stderr, maxStderr)) // what there is of them
 	w.kill()
 	_ = w.cmd.Wait() // how it ended is in its state
 	last.Stop()
-	w.stderr.Close()
-	if w.scratch != nil {
-		w.scratch.Close()
-	}
+	w.close()
 	return w.cmd.ProcessState, string(words)
+}
+
+// close closes the own ends of what leads to the child; those that were never
+// made are nil, which Close answers with an error.
+func (w *worker) close() {
+	for _, f := range []*os.File{w.answers, w.stderr, w.leash, w.orders, w.scratch} {
+		_ = f.Close()
+	}
 }

@@ -3,9 +3,11 @@ package parse
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // idle returns the process ids of children that wait for files.
@@ -80,9 +82,30 @@ func TestDeadChildIsReplaced(t *testing.T) {
 	}
 }
 
+// TestChildEndsWithItsParent: when the parent is killed, its end of the leash is
+// closed, and nothing else need be.
+func TestChildEndsWithItsParent(t *testing.T) {
+	needPool(t)
+	p := newParser(t, Config{Children: 1})
+	if _, err := p.Parse(t.Context(), "x", inMemory(wordFile(t, paragraphs("text")))); err != nil {
+		t.Fatal(err)
+	}
+	w := p.sandbox.pool.pop()
+	defer w.end()
+	if err := w.leash.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.answers.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.answers.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("the child goes on: %v", err)
+	}
+}
+
 func TestChildIsRetired(t *testing.T) {
 	needPool(t)
-	p := newParser(t, Config{Children: 1, Memory: 128 << 20})
+	p := newParser(t, Config{Children: 1, Memory: 192 << 20})
 	small := wordFile(t, paragraphs("text"))
 	// A table is held as a whole: it takes more than a quarter of the memory.
 	large := wordFile(t, tableOf(60_000))
