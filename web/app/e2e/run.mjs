@@ -115,7 +115,7 @@ try {
   });
 
   await step("files are uploaded, each with its own end", async () => {
-    await page.locator("input[type=file]").setInputFiles([join(folder, "mission.md"), join(folder, "empty.pdf")]);
+    await page.getByLabel("Files to add").setInputFiles([join(folder, "mission.md"), join(folder, "empty.pdf")]);
     const uploads = page.getByRole("region", { name: "Uploads" });
     await uploads.getByText("2 of 2 files done, 1 failed").waitFor();
     const rows = await uploads.getByRole("listitem").allTextContents();

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ask, type AskEvent, createKnowledgeBase, documentText, jobEvents, listDocuments, listKnowledgeBases, originalPath } from "./client";
+import { ask, type AskEvent, createKnowledgeBase, documentText, jobReader, listDocuments, listKnowledgeBases, originalPath } from "./client";
 import { ApiError, describe as describeError, problemFrom, UNREACHABLE } from "./problem";
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -127,9 +127,14 @@ test("a run that failed may still tell what it had come to", async () => {
   expect(came).toMatchObject([{ type: "result", result: { answer: "It sp" } }]);
 });
 
-test("a job's events are its states, whatever they are called", async () => {
-  server.mockResolvedValueOnce(stream('event: progress\ndata: {"status":"running","done":1}\n\nevent: x\ndata: {}\n\ndata: {"status":"ready"}\n\n'));
-  expect(await all(jobEvents("job_1", signal))).toEqual([{ status: "running", done: 1 }, { status: "ready" }]);
+test("a job that is gone is no failure; the list goes on behind a job", async () => {
+  server.mockResolvedValueOnce(problem(404, { detail: "there is no job" }));
+  expect(await jobReader.one("job_1")).toBeUndefined();
+  server.mockResolvedValueOnce(problem(500, { detail: "broken" }));
+  await expect(jobReader.one("job_1")).rejects.toThrow("broken");
+  server.mockResolvedValueOnce(json({ data: null, next_cursor: null }));
+  expect(await jobReader.after("job_1")).toEqual({ data: [], next_cursor: null });
+  expect(server.mock.calls[2]![0]).toBe("/api/v1/jobs?limit=200&cursor=job_1");
 });
 
 test("a part of a text says where it lies; all of it is as good", async () => {

@@ -1,4 +1,5 @@
 import { ApiError, isAbort, problemFrom, UNREACHABLE } from "./problem";
+import type { JobReader } from "../library/follower";
 import { type ServerEvent, serverEvents } from "./sse";
 import type { AgentResult, AskRequest, Document, Job, KnowledgeBase, List, RunEvent } from "./types";
 
@@ -49,21 +50,27 @@ export async function deleteDocument(kb: string, id: string): Promise<void> {
   await call("DELETE", documentPath(kb, id));
 }
 
-export function getJob(id: string): Promise<Job> {
-  return json("GET", `${BASE}/jobs/${encodeURIComponent(id)}`);
+const jobPath = (id: string) => `${BASE}/jobs/${encodeURIComponent(id)}`;
+
+/** Reads jobs, oldest first; a cursor is the id of the job before. */
+export const jobReader: JobReader = {
+  async one(id) {
+    try {
+      return await json<Job>("GET", jobPath(id));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    }
+  },
+  after: (id) => list<Job>(`${BASE}/jobs`, id),
+};
+
+export function cancelJob(id: string): Promise<Job> {
+  return json("POST", `${jobPath(id)}/cancel`);
 }
 
-/**
- * The states of a job as the server reports them; ends when the stream does.
- * This is fetch and not EventSource because that one reconnects for ever,
- * listens only to event names it knows, and cannot carry a key.
- */
-export async function* jobEvents(id: string, signal: AbortSignal): AsyncGenerator<Job> {
-  const response = await send("GET", `${BASE}/jobs/${encodeURIComponent(id)}/events`, { accept: "text/event-stream", signal });
-  for await (const event of events(response)) {
-    const job = JSON.parse(event.data) as Partial<Job>;
-    if (typeof job.status === "string") yield job as Job;
-  }
+export function retryJob(id: string): Promise<Job> {
+  return json("POST", `${jobPath(id)}/retry`);
 }
 
 /** What POST /ask streams: events as they happen, then one result. */

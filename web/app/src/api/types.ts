@@ -6,36 +6,67 @@ export interface List<T> {
   next_cursor?: string | null;
 }
 
+export interface Chunking {
+  strategy?: "structure" | "sentence" | "fixed" | "";
+  /** In tokens; 0 is the server's default. */
+  size?: number;
+  overlap?: number;
+  /** Small chunks are searched, sections of this many tokens are shown; 0 without. */
+  parent?: { size: number };
+}
+
+export interface RetrievalSettings {
+  top_k?: number;
+  score_threshold?: number;
+}
+
 export interface KnowledgeBase {
   id: string;
   name: string;
   description: string;
   embedder: string;
+  chunking?: Chunking;
+  retrieval?: RetrievalSettings;
   document_count: number;
   chunk_count: number;
+  /** What a change does not do by itself. */
+  notices?: string[];
 }
+
+export type MetadataValue = string | number | boolean | string[] | number[];
+export type Metadata = Record<string, MetadataValue>;
 
 export type Status = "queued" | "running" | "ready" | "failed" | "cancelled";
 
 export interface Document {
   id: string;
   name: string;
+  title?: string;
   status: Status;
   error?: string;
   mime: string;
   bytes: number;
   pages?: number;
   chunk_count: number;
+  /** What searches see; 0 where that is nothing yet. */
+  revision?: number;
+  metadata?: Metadata;
   warnings?: string[];
   created_at: string;
+  updated_at?: string;
 }
 
 export interface SubmittedDocument {
   id: string;
   name: string;
   status: Status;
-  job_id: string;
+  /** Missing where the file was refused, which error tells. */
+  job_id?: string;
   duplicate_of?: string;
+  error?: string;
+  path?: string;
+  bytes?: number;
+  revision?: number;
 }
 
 export interface Job {
@@ -48,6 +79,8 @@ export interface Job {
   /** null while nobody can tell. */
   eta_ms?: number | null;
   error?: string;
+  /** Why it does not go on at present. */
+  waiting?: string;
 }
 
 export interface Citation {

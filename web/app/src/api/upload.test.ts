@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ApiError, UNREACHABLE } from "./problem";
-import { uploadFile } from "./upload";
+import { uploadFiles } from "./upload";
 
 /** As much of XMLHttpRequest as an upload uses, played by hand. */
 class FakeRequest {
@@ -20,7 +20,10 @@ class FakeRequest {
   open(...args: string[]) {
     this.opened = args;
   }
-  setRequestHeader() {}
+  headers: Record<string, string> = {};
+  setRequestHeader(name: string, value: string) {
+    this.headers[name] = value;
+  }
   send(body: FormData) {
     this.sent = body;
   }
@@ -35,7 +38,7 @@ class FakeRequest {
 }
 
 let stop: AbortController;
-let progress: number[];
+let progress: number[][];
 
 beforeEach(() => {
   vi.stubGlobal("XMLHttpRequest", FakeRequest);
@@ -45,21 +48,28 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 function upload() {
-  const file = new File(["text"], "ü b.md");
-  return uploadFile("my kb", file, { signal: stop.signal, onProgress: (fraction) => progress.push(fraction) });
+  const files = [
+    { file: new File(["text"], "ü b.md"), path: "notes/ü b.md" },
+    { file: new File(["more"], "c.md"), path: "c.md" },
+  ];
+  return uploadFiles("my kb", files, { signal: stop.signal, onProgress: (...sent) => progress.push(sent), idempotencyKey: "k1" });
 }
 
-test("sends one file part and tells how much has left", async () => {
+test("sends each file as a part named by its path, and tells how much has left", async () => {
   const sent = upload();
   const request = FakeRequest.last;
   request.upload.onprogress!({ lengthComputable: true, loaded: 1, total: 4 });
   request.upload.onprogress!({ lengthComputable: false, loaded: 2, total: 0 });
   request.upload.onprogress!({ lengthComputable: true, loaded: 4, total: 4 });
   request.answer(202, { documents: [{ id: "doc_1", job_id: "job_1" }] });
-  expect(await sent).toEqual({ id: "doc_1", job_id: "job_1" });
-  expect(progress).toEqual([0.25, 1]);
+  expect(await sent).toEqual([{ id: "doc_1", job_id: "job_1" }]);
+  expect(progress).toEqual([
+    [1, 4],
+    [4, 4],
+  ]);
   expect(request.opened).toEqual(["POST", "/api/v1/knowledge-bases/my%20kb/documents"]);
-  expect((request.sent!.get("file") as File).name).toBe("ü b.md");
+  expect(request.sent!.getAll("file").map((part) => (part as File).name)).toEqual(["notes/ü b.md", "c.md"]);
+  expect(request.headers["Idempotency-Key"]).toBe("k1");
 });
 
 test("a refusal is the server's problem; a broken connection is told as such", async () => {

@@ -2,18 +2,27 @@ import { documentsPath } from "./client";
 import { ApiError, problemFrom, UNREACHABLE } from "./problem";
 import type { SubmittedDocument } from "./types";
 
+/** A file and the path it is known by: its name, or with the folders it was chosen with. */
+export interface Outgoing {
+  file: File;
+  path: string;
+}
+
 export interface UploadOptions {
   signal: AbortSignal;
-  /** Told how much of the file has left, from 0 to 1. */
-  onProgress: (fraction: number) => void;
+  /** Told how many bytes of the request have left, of how many. */
+  onProgress: (sent: number, total: number) => void;
+  /** Makes it safe to send the same request again: the server answers as it did. */
+  idempotencyKey: string;
 }
 
 /**
- * Uploads one file. XMLHttpRequest, because fetch cannot tell the progress of
- * an upload. Resolves when the server has the file safely, which is before it
- * has been read.
+ * Uploads some files in one request. XMLHttpRequest, because fetch cannot tell
+ * the progress of an upload. Resolves when the server has the files safely,
+ * which is before they have been read. One answer a file in their order, or
+ * more where a file is an archive.
  */
-export function uploadFile(kb: string, file: File, { signal, onProgress }: UploadOptions): Promise<SubmittedDocument> {
+export function uploadFiles(kb: string, files: Outgoing[], { signal, onProgress, idempotencyKey }: UploadOptions): Promise<SubmittedDocument[]> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const abort = () => request.abort();
@@ -22,7 +31,7 @@ export function uploadFile(kb: string, file: File, { signal, onProgress }: Uploa
       finish();
     };
     request.upload.onprogress = (event) => {
-      if (event.lengthComputable && event.total > 0) onProgress(event.loaded / event.total);
+      if (event.lengthComputable && event.total > 0) onProgress(event.loaded, event.total);
     };
     request.onload = () =>
       settle(() => {
@@ -41,17 +50,17 @@ export function uploadFile(kb: string, file: File, { signal, onProgress }: Uploa
     signal.addEventListener("abort", abort);
 
     const form = new FormData();
-    form.append("file", file, file.name);
+    for (const { file, path } of files) form.append("file", file, path);
     request.open("POST", documentsPath(kb));
     request.setRequestHeader("Accept", "application/json");
+    request.setRequestHeader("Idempotency-Key", idempotencyKey);
     request.send(form);
   });
 }
 
-function submitted(status: number, body: string): SubmittedDocument {
+function submitted(status: number, body: string): SubmittedDocument[] {
   if (status < 200 || status > 299) throw problemFrom(status, body);
-  const answer = JSON.parse(body) as { documents?: SubmittedDocument[] };
-  const document = answer.documents?.[0];
-  if (!document) throw new ApiError("The server took the file but named no document.", status);
-  return document;
+  const { documents } = JSON.parse(body) as { documents?: SubmittedDocument[] };
+  if (!documents?.length) throw new ApiError("The server took the file but named no document.", status);
+  return documents;
 }

@@ -1,28 +1,56 @@
-/** The most files one drop may bring. */
-export const MAX_DROPPED = 2000;
+import type { Outgoing } from "../api/upload";
+
+/** The most files one drop or choice may bring. */
+export const MAX_FILES = 100_000;
+
+/** So many files are handed on at a time. */
+const SOME = 500;
+
+/** The files of a file dialog, with their folders where one was chosen. */
+export function chosenFiles(files: FileList | null): Outgoing[] {
+  return [...(files ?? [])]
+    .slice(0, MAX_FILES)
+    .map((file) => ({ file, path: file.webkitRelativePath || file.name }))
+    .filter(({ path }) => !path.split("/").slice(1).some(isHidden));
+}
 
 /**
  * The files of a drop, those in dropped folders too, in the order the browser
- * gives them. Hidden files (.DS_Store, .git) inside folders are left out.
- * It must be called before the drop event ends: the list is empty afterwards.
+ * gives them, some at a time. Hidden files (.DS_Store, .git) inside folders
+ * are left out. It must be called before the drop event ends: the list is
+ * empty afterwards.
  */
-export function droppedFiles(transfer: DataTransfer): Promise<File[]> {
+export function droppedFiles(transfer: DataTransfer): AsyncIterable<Outgoing[]> {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
-  const plain = [...transfer.files];
-  if (!entries.some((entry) => entry.isDirectory)) return Promise.resolve(plain.slice(0, MAX_DROPPED));
-  return walk(entries);
+  const plain = [...transfer.files].slice(0, MAX_FILES).map((file) => ({ file, path: file.name }));
+  return entries.some((entry) => entry.isDirectory) ? walk(entries) : once(plain);
 }
 
-async function walk(entries: FileSystemEntry[]): Promise<File[]> {
-  const files: File[] = [];
-  const queue = [...entries];
-  for (let entry = queue.shift(); entry && files.length < MAX_DROPPED; entry = queue.shift()) {
-    if (isFile(entry)) files.push(await fileOf(entry));
-    else if (isFolder(entry)) queue.unshift(...(await childrenOf(entry)).filter((child) => !child.name.startsWith(".")));
+async function* once<T>(value: T): AsyncGenerator<T> {
+  yield value;
+}
+
+async function* walk(entries: FileSystemEntry[]): AsyncGenerator<Outgoing[]> {
+  const stack = entries.toReversed();
+  let some: Outgoing[] = [];
+  let count = 0;
+  for (let entry = stack.pop(); entry && count < MAX_FILES; entry = stack.pop()) {
+    if (isFile(entry)) {
+      some.push({ file: await fileOf(entry), path: entry.fullPath.replace(/^\//, "") });
+      count++;
+    } else if (isFolder(entry)) {
+      const children = (await childrenOf(entry)).filter((child) => !isHidden(child.name));
+      for (const child of children.reverse()) stack.push(child);
+    }
+    if (some.length === SOME) {
+      yield some;
+      some = [];
+    }
   }
-  return files;
+  if (some.length > 0) yield some;
 }
 
+const isHidden = (name: string) => name.startsWith(".");
 const isFile = (entry: FileSystemEntry): entry is FileSystemFileEntry => entry.isFile;
 const isFolder = (entry: FileSystemEntry): entry is FileSystemDirectoryEntry => entry.isDirectory;
 

@@ -37,7 +37,7 @@ export function remaining(ms: number): string {
 /** What a job is doing, for people. */
 export function jobProgress(job: Job): string {
   if (job.status === "queued") return "Waiting its turn";
-  const stages: Record<string, string> = { parse: "Reading", chunk: "Cutting into passages", embed: "Embedding", index: "Indexing" };
+  const stages: Record<string, string> = { fetch: "Fetching", parse: "Reading", chunk: "Cutting into passages", embed: "Embedding", index: "Indexing" };
   const parts = [stages[job.stage ?? ""] ?? "Working"];
   if (job.total > 0) parts.push(`${count(job.done)} of ${count(job.total)}`);
   if (job.eta_ms) parts.push(remaining(job.eta_ms));
