@@ -38,9 +38,6 @@ type Config struct {
 	// Quarantined returns why a knowledge base, given by its id, is not
 	// searched (*ingest.QuarantineError), nil if it is; nil: all are.
 	Quarantined func(kbID string) error
-	// Stalled says why no job is taken up at present, "" if jobs are; nil:
-	// they always are.
-	Stalled func() string
 	// Backup writes a backup of everything (store/backup); nil: not offered.
 	Backup func(ctx context.Context, w io.Writer) error
 	// Verify compares everything with everything, or looks for what is left of
@@ -107,9 +104,13 @@ type Ingest interface {
 	Cancel(ctx context.Context, jobID string) (store.Job, error)
 	Retry(ctx context.Context, jobID string) (store.Job, error)
 	Watch(ctx context.Context, jobID string) iter.Seq2[store.Job, error]
+	// RetryFailed does it to every failed job of a knowledge base, of all for
+	// "", and returns how many.
+	RetryFailed(ctx context.Context, kbIDOrName string) (int, error)
 	// Live returns a job that was read from the records with its progress of
-	// this moment.
+	// this moment, and Waiting why it does not go on, "" if it does.
 	Live(job store.Job) store.Job
+	Waiting(job store.Job) string
 }
 
 // Records is what is read from the record store as it is. The methods keep the
@@ -122,7 +123,8 @@ type Records interface {
 	DocumentChunks(ctx context.Context, documentID string, from, limit int) ([]store.Chunk, error)
 
 	Job(ctx context.Context, id string) (store.Job, error)
-	Jobs(ctx context.Context, status store.Status, page store.Page) ([]store.Job, error)
+	Jobs(ctx context.Context, filter store.JobFilter, page store.Page) ([]store.Job, error)
+	LatestJobs(ctx context.Context, documents []string) (map[string]store.Job, error)
 	CountJobs(ctx context.Context) (map[store.Status]int, error)
 
 	Conversation(ctx context.Context, id string) (store.Conversation, error)
@@ -141,9 +143,6 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Quarantined == nil {
 		c.Quarantined = func(string) error { return nil }
-	}
-	if c.Stalled == nil {
-		c.Stalled = func() string { return "" }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

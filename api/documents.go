@@ -28,8 +28,11 @@ type documentAnswer struct {
 	Revision        int            `json:"revision"`
 	Metadata        store.Metadata `json:"metadata"`
 	Warnings        []string       `json:"warnings"`
-	CreatedAt       time.Time      `json:"created_at"`
-	UpdatedAt       time.Time      `json:"updated_at"`
+	JobID           string         `json:"job_id,omitempty"` // the latest
+	// Job is how far it is; null if it has ended.
+	Job       *documentJob `json:"job"`
+	CreatedAt time.Time    `json:"created_at"`
+	UpdatedAt time.Time    `json:"updated_at"`
 }
 
 func documentOf(d store.Document) documentAnswer {
@@ -83,7 +86,11 @@ func (s *Server) listDocuments(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, listOf(rows, page, func(d store.Document) string { return d.ID }, documentOf))
+	answer, err := s.documentsOf(c.Request().Context(), rows)
+	if err != nil {
+		return err
+	}
+	return reply(c, http.StatusOK, listOf(rows, page, func(d store.Document) string { return d.ID }, answer))
 }
 
 func (s *Server) getDocument(c echo.Context) error {
@@ -91,7 +98,11 @@ func (s *Server) getDocument(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return reply(c, http.StatusOK, documentOf(doc))
+	answer, err := s.documentsOf(c.Request().Context(), []store.Document{doc})
+	if err != nil {
+		return err
+	}
+	return reply(c, http.StatusOK, answer(doc))
 }
 
 func (s *Server) deleteDocument(c echo.Context) error {

@@ -47,7 +47,7 @@ func TestUploadOfFiles(t *testing.T) {
 	if docs[1].Bytes != int64(len(long)) {
 		t.Errorf("%d bytes stored, want %d", docs[1].Bytes, len(long))
 	}
-	jobs, err := h.db.Jobs(t.Context(), "", store.Page{})
+	jobs, err := h.db.Jobs(t.Context(), store.JobFilter{}, store.Page{})
 	if err != nil || len(jobs) != 2 {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
@@ -79,7 +79,7 @@ func TestFilesThatAreRefusedDoNotHideTheOthers(t *testing.T) {
 	if err != nil || len(docs) != 1 {
 		t.Fatalf("%d documents, %v: %s", len(docs), err, r.body)
 	}
-	jobs, err := h.db.Jobs(t.Context(), "", store.Page{})
+	jobs, err := h.db.Jobs(t.Context(), store.JobFilter{}, store.Page{})
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
@@ -197,10 +197,14 @@ func TestDocumentAndItsChunks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	jobs, err := h.db.LatestJobs(t.Context(), []string{doc.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
 	one := h.get(path)
 	h.want(one, 200, `{"id":"`+doc.ID+`","knowledge_base_id":"kb_1","name":"report.html","title":"","status":"ready",
 		"mime":"text/html","bytes":25,"sha256":"`+doc.SHA256+`","text_bytes":18,"pages":2,"chunk_count":3,"revision":1,
-		"metadata":{},"warnings":[],"created_at":"2026-03-04T05:06:07Z","updated_at":"`+stored.UpdatedAt.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")+`"}`)
+		"metadata":{},"warnings":[],"job_id":"`+jobs[doc.ID].ID+`","job":null,"created_at":"2026-03-04T05:06:07Z","updated_at":"`+stored.UpdatedAt.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")+`"}`)
 	h.want(h.get(documentsPath), 200, `{"data":[`+one.body+`],"next_cursor":null}`)
 
 	first := h.get(path + "/chunks?limit=2")

@@ -332,6 +332,7 @@ type scriptedIngest struct {
 	watch func(ctx context.Context, yield func(store.Job, error) bool)
 	got   []ingest.Upload
 	calls int
+	waits string // what every job that has not ended waits for
 
 	draft   ingest.Draft // of the latest Preview
 	content string       // of its file
@@ -427,7 +428,25 @@ func (s *scriptedIngest) Retry(ctx context.Context, id string) (store.Job, error
 	return s.db.RetryJob(ctx, id)
 }
 
+func (s *scriptedIngest) RetryFailed(ctx context.Context, kb string) (int, error) {
+	if kb != "" {
+		found, err := s.db.KnowledgeBase(ctx, kb)
+		if err != nil {
+			return 0, err
+		}
+		kb = found.ID
+	}
+	return s.db.RetryFailed(ctx, kb)
+}
+
 func (s *scriptedIngest) Live(job store.Job) store.Job { return job }
+
+func (s *scriptedIngest) Waiting(job store.Job) string {
+	if job.Status.Ended() {
+		return ""
+	}
+	return s.waits
+}
 
 func (s *scriptedIngest) Watch(ctx context.Context, id string) iter.Seq2[store.Job, error] {
 	return func(yield func(store.Job, error) bool) {

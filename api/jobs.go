@@ -44,12 +44,10 @@ func (s *Server) jobOf(j store.Job) jobAnswer {
 		Total:           j.Total,
 		ETAMS:           eta(j, s.cfg.Now()),
 		Error:           j.Error,
+		Waiting:         s.cfg.Ingest.Waiting(j),
 		Attempts:        j.Attempts,
 		CreatedAt:       j.CreatedAt.UTC(),
 		UpdatedAt:       j.UpdatedAt.UTC(),
-	}
-	if !j.Status.Ended() {
-		out.Waiting = s.cfg.Stalled()
 	}
 	if !j.StartedAt.IsZero() {
 		started := j.StartedAt.UTC()
@@ -85,7 +83,15 @@ func (s *Server) listJobs(c echo.Context) error {
 	default:
 		return invalidField("status", "must be queued, running, ready, failed or cancelled")
 	}
-	rows, err := s.cfg.Records.Jobs(c.Request().Context(), status, probe(page))
+	filter := store.JobFilter{Status: status, Document: c.QueryParam("document")}
+	if name := c.QueryParam("knowledge_base"); name != "" {
+		kb, err := s.cfg.Records.KnowledgeBase(c.Request().Context(), name)
+		if err != nil {
+			return missing(err, "knowledge base", name)
+		}
+		filter.KnowledgeBase = kb.ID
+	}
+	rows, err := s.cfg.Records.Jobs(c.Request().Context(), filter, probe(page))
 	if err != nil {
 		return err
 	}
@@ -104,6 +110,60 @@ func (s *Server) getJob(c echo.Context) error {
 func (s *Server) cancelJob(c echo.Context) error { return s.changeJob(c, s.cfg.Ingest.Cancel) }
 
 func (s *Server) retryJob(c echo.Context) error { return s.changeJob(c, s.cfg.Ingest.Retry) }
+
+// retryFailed queues every failed job again, or those of one knowledge base.
+func (s *Server) retryFailed(c echo.Context) error {
+	var in struct {
+		KnowledgeBase string `json:"knowledge_base"`
+	}
+	var body []byte
+	if c.Request().ContentLength != 0 {
+		var err error
+		if body, err = decodeJSON(c.Request(), s.cfg.MaxJSONBytes, &in); err != nil {
+			return err
+		}
+	}
+	return s.once(c, fingerprintOf(body), func() (int, any, error) {
+		n, err := s.cfg.Ingest.RetryFailed(c.Request().Context(), in.KnowledgeBase)
+		if err != nil {
+			return 0, nil, missing(err, "knowledge base", in.KnowledgeBase)
+		}
+		return http.StatusOK, map[string]int{"retried": n}, nil
+	})
+}
+
+// documentsOf answers documents with the latest job of each.
+func (s *Server) documentsOf(ctx context.Context, docs []store.Document) (answer func(store.Document) documentAnswer, err error) {
+	ids := make([]string, len(docs))
+	for i, d := range docs {
+		ids[i] = d.ID
+	}
+	jobs, err := s.cfg.Records.LatestJobs(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return func(d store.Document) documentAnswer {
+		out := documentOf(d)
+		if job, ok := jobs[d.ID]; ok {
+			out.JobID = job.ID
+			if !job.Status.Ended() {
+				at := s.jobOf(job)
+				out.Job = &documentJob{Status: at.Status, Stage: at.Stage, Done: at.Done, Total: at.Total, ETAMS: at.ETAMS, Waiting: at.Waiting}
+			}
+		}
+		return out
+	}, nil
+}
+
+// documentJob is how far the job is that a document waits for.
+type documentJob struct {
+	Status  store.Status `json:"status"`
+	Stage   store.Stage  `json:"stage"`
+	Done    int          `json:"done"`
+	Total   int          `json:"total"`
+	ETAMS   *int64       `json:"eta_ms"`
+	Waiting string       `json:"waiting,omitempty"`
+}
 
 func (s *Server) changeJob(c echo.Context, change func(context.Context, string) (store.Job, error)) error {
 	id := param(c, "id")

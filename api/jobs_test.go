@@ -53,6 +53,50 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// TestJobsOf: jobs are found by what they belong to, documents say how far they
+// are, and all that failed can be tried again.
+func TestJobsOf(t *testing.T) {
+	h := newHarness(t)
+	h.knowledgeBase("kb_1", "Filings")
+	job := h.job()
+	for query, want := range map[string]int{
+		"":                                  1,
+		"?knowledge_base=Filings":           1,
+		"?knowledge_base=kb_1&status=ready": 0,
+		"?document=" + job.DocumentID:       1,
+		"?document=doc_0":                   0,
+	} {
+		if r := h.get("/api/v1/jobs" + query); r.status != 200 || strings.Count(r.body, `"id"`) != want {
+			t.Errorf("%s: %d %s, want %d jobs", query, r.status, r.body, want)
+		}
+	}
+	none := Problem{Status: 404, Code: CodeNotFound, Detail: `there is no knowledge base "none"`}
+	h.wantProblem(h.get("/api/v1/jobs?knowledge_base=none"), none)
+
+	h.ingest.waits = "the embedder does not answer; next try in 8 s"
+	at := `"job_id":"` + job.ID + `","job":{"status":"queued","stage":"","done":0,"total":0,"eta_ms":null,"waiting":"the embedder does not answer; next try in 8 s"}`
+	for _, path := range []string{"", "/" + job.DocumentID} {
+		if r := h.get("/api/v1/knowledge-bases/kb_1/documents" + path); !strings.Contains(r.body, at) {
+			t.Errorf("documents%s: %s, want it to hold %s", path, r.body, at)
+		}
+	}
+
+	retry := "/api/v1/jobs/retry"
+	h.want(h.post(retry, ""), 200, `{"retried":0}`)
+	if err := h.db.Fail(t.Context(), job.ID, "no text found"); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.get("/api/v1/knowledge-bases/kb_1/documents/" + job.DocumentID); !strings.Contains(r.body, `"job_id":"`+job.ID+`","job":null`) {
+		t.Errorf("a document whose job has ended: %s", r.body)
+	}
+	h.wantProblem(h.post(retry, `{"knowledge_base":"none"}`), none)
+	h.want(h.post(retry, `{"knowledge_base":"Filings"}`), 200, `{"retried":1}`)
+	h.want(h.post(retry, `{}`), 200, `{"retried":0}`)
+	if j, err := h.db.Job(t.Context(), job.ID); err != nil || j.Status != store.StatusQueued {
+		t.Errorf("job %+v, %v", j, err)
+	}
+}
+
 func TestETA(t *testing.T) {
 	running := store.Job{Status: store.StatusRunning, Progress: store.Progress{Done: 1, Total: 4, Since: clock.Add(-4 * time.Second)}}
 	with := func(change func(*store.Job)) store.Job {

@@ -35,6 +35,7 @@ func (s *Server) routes() []route {
 		{http.MethodGet, doc + "/text", s.getText},
 
 		{http.MethodGet, v1 + "/jobs", s.listJobs},
+		{http.MethodPost, v1 + "/jobs/retry", s.retryFailed},
 		{http.MethodGet, v1 + "/jobs/:id", s.getJob},
 		{http.MethodPost, v1 + "/jobs/:id/cancel", s.cancelJob},
 		{http.MethodPost, v1 + "/jobs/:id/retry", s.retryJob},

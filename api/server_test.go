@@ -255,7 +255,7 @@ func (h *harness) job() store.Job {
 	if r := h.upload([3]string{"file", "a.txt", "x"}); r.status != 202 {
 		h.Fatalf("%d %s", r.status, r.body)
 	}
-	jobs, err := h.db.Jobs(h.Context(), "", store.Page{})
+	jobs, err := h.db.Jobs(h.Context(), store.JobFilter{}, store.Page{})
 	if err != nil || len(jobs) == 0 {
 		h.Fatalf("%d jobs, %v", len(jobs), err)
 	}

@@ -164,6 +164,23 @@ type embedder struct {
 	texts int
 	stop  int // block forever once this many texts were embedded; 0: never
 	fail  error
+	// failAfter is how many texts are embedded before fail.
+	failAfter int
+	calls     int
+}
+
+// set lets every further call fail, or none for nil.
+func (e *embedder) set(fail error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.fail, e.failAfter = fail, 0
+}
+
+// asked is how often it was called.
+func (e *embedder) asked() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.calls
 }
 
 func (e *embedder) Dim() int            { return 2 }
@@ -173,7 +190,11 @@ func (e *embedder) Fingerprint() string { return "test-length-2" }
 func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	e.mu.Lock()
 	e.texts += len(texts)
+	e.calls++
 	block, fail := e.stop > 0 && e.texts > e.stop, e.fail
+	if e.texts <= e.failAfter {
+		fail = nil
+	}
 	e.mu.Unlock()
 	if fail != nil {
 		return nil, fail

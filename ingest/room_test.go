@@ -47,11 +47,11 @@ func (d *fullDisk) Publish(ctx context.Context, job string, doc store.Document, 
 	return d.DB.Publish(ctx, job, doc, chunks)
 }
 
-func (d *fullDisk) Lease(ctx context.Context, now time.Time, lease time.Duration) (job store.Job, err error) {
+func (d *fullDisk) Lease(ctx context.Context, now time.Time, lease time.Duration, except ...string) (job store.Job, err error) {
 	if err := d.write(); err != nil {
 		return job, err
 	}
-	return d.DB.Lease(ctx, now, lease)
+	return d.DB.Lease(ctx, now, lease, except...)
 }
 
 func (d *fullDisk) Requeue(ctx context.Context, id string) error {

@@ -42,8 +42,12 @@ type Config struct {
 	Lease         time.Duration // a worker that is silent for longer has died; 1 minute
 	MaxAttempts   int           // times a job may be taken up before it fails; 3
 	JobTimeout    time.Duration // of one attempt; 1 hour
-	Now           func() time.Time
-	Log           *slog.Logger // discarded
+	// Retry is the first pause when a service that jobs need, such as an
+	// embedder, does not answer; 1 second. Each further one is twice as long, up
+	// to about a minute and a half.
+	Retry time.Duration
+	Now   func() time.Time
+	Log   *slog.Logger // discarded
 }
 
 // Service owns knowledge bases, documents and jobs. All methods may be called
@@ -67,6 +71,7 @@ type Service struct {
 	running     map[*running]struct{}
 	quarantined map[string]*QuarantineError // by knowledge base id
 	stall       stall
+	outages     map[string]*outage // by knowledge base id
 }
 
 // running is an attempt that a worker of this process is at.
@@ -101,6 +106,9 @@ func New(cfg Config) (*Service, error) {
 	if cfg.JobTimeout <= 0 {
 		cfg.JobTimeout = time.Hour
 	}
+	if cfg.Retry <= 0 {
+		cfg.Retry = time.Second
+	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
@@ -116,6 +124,7 @@ func New(cfg Config) (*Service, error) {
 		running: map[*running]struct{}{},
 
 		quarantined: map[string]*QuarantineError{},
+		outages:     map[string]*outage{},
 	}, nil
 }
 

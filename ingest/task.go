@@ -225,6 +225,7 @@ func (t *task) embed(ctx context.Context, chunks []store.Chunk) error {
 	if err != nil {
 		return fmt.Errorf("embed %d chunks: %w", len(chunks), err)
 	}
+	t.answered(t.job.KnowledgeBaseID)
 	if len(vectors) != len(chunks) {
 		return fmt.Errorf("embed %d chunks: the embedder returned %d vectors", len(chunks), len(vectors))
 	}

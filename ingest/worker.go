@@ -22,6 +22,14 @@ var (
 // which this process was not told, such as an expired lease, waits that long.
 const poll = 5 * time.Second
 
+// untilNext is poll, or less if something begins earlier.
+func untilNext(wait time.Duration) time.Duration {
+	if wait > 0 {
+		return min(wait, poll)
+	}
+	return poll
+}
+
 // nudge wakes one idle worker.
 func (s *Service) nudge() {
 	select {
@@ -35,11 +43,14 @@ func (s *Service) work(ctx context.Context) {
 	giveWay()
 	for s.awaitRoom(ctx) {
 		s.giveBackAll(ctx)
-		job, err := s.cfg.Records.Lease(ctx, s.cfg.Now(), s.cfg.Lease)
+		except, wait := s.passedOver()
+		job, err := s.cfg.Records.Lease(ctx, s.cfg.Now(), s.cfg.Lease, except...)
 		switch {
 		case err == nil:
+			s.tries(job.KnowledgeBaseID)
 			s.nudge() // there may be more than one
 			s.attempt(ctx, job)
+			s.tried(job.KnowledgeBaseID)
 			continue
 		case ctx.Err() != nil:
 			return
@@ -52,7 +63,7 @@ func (s *Service) work(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.wake:
-		case <-time.After(poll):
+		case <-time.After(untilNext(wait)):
 		}
 	}
 }
@@ -134,6 +145,10 @@ func (s *Service) conclude(ctx context.Context, job store.Job, err, cause error)
 		s.pauseJobs(err)
 		s.giveBack(done, job.ID)
 		s.announce(done, job.ID)
+	case errors.Is(err, store.ErrUnavailable):
+		s.unavailable(job.KnowledgeBaseID, err)
+		s.giveBack(done, job.ID)
+		s.announce(done, job.ID)
 	default:
 		if errors.Is(err, context.DeadlineExceeded) && cause != nil {
 			err = cause
@@ -202,6 +217,24 @@ func (s *Service) Retry(ctx context.Context, id string) (store.Job, error) {
 	s.watch.publish(job)
 	s.nudge()
 	return job, nil
+}
+
+// RetryFailed queues every failed job of a knowledge base again, of all of them
+// for "", and returns how many. store.ErrNotFound.
+func (s *Service) RetryFailed(ctx context.Context, kbIDOrName string) (int, error) {
+	id := ""
+	if kbIDOrName != "" {
+		kb, err := s.cfg.Records.KnowledgeBase(ctx, kbIDOrName)
+		if err != nil {
+			return 0, err
+		}
+		id = kb.ID
+	}
+	n, err := s.cfg.Records.RetryFailed(ctx, id)
+	if n > 0 {
+		s.nudge()
+	}
+	return n, err
 }
 
 // guarded runs the task; a panic in it fails the job, not the server.

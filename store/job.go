@@ -48,13 +48,21 @@ type Progress struct {
 	From  int
 }
 
+// JobFilter chooses jobs. What is "" chooses nothing.
+type JobFilter struct {
+	Status        Status
+	KnowledgeBase string // id
+	Document      string // id
+}
+
 // Jobs is the durable queue. All methods may be called concurrently; one job
 // is never leased to two workers at once.
 type Jobs interface {
 	// Lease takes the oldest job that is queued, or running with an expired
-	// lease, marks it and its document running and counts the attempt.
+	// lease, marks it and its document running and counts the attempt. Those of
+	// the knowledge bases except, given by their ids, are passed over.
 	// ErrNotFound if there is none.
-	Lease(ctx context.Context, now time.Time, lease time.Duration) (Job, error)
+	Lease(ctx context.Context, now time.Time, lease time.Duration, except ...string) (Job, error)
 	// Heartbeat extends the lease and records progress. ErrConflict if the job
 	// is no longer running (cancelled, or its document deleted).
 	Heartbeat(ctx context.Context, id string, until time.Time, progress Progress) error
@@ -81,10 +89,17 @@ type Jobs interface {
 	// RetryJob queues a failed or cancelled job and its document again; its
 	// attempts are counted from 0. ErrNotFound; ErrConflict if it is in another state.
 	RetryJob(ctx context.Context, id string) (Job, error)
+	// RetryFailed does that to every failed job of a knowledge base, "" for all
+	// of them, but those that a later job of their document has made pointless.
+	// It returns how many, also with an error.
+	RetryFailed(ctx context.Context, kb string) (int, error)
 	// Job returns one. ErrNotFound.
 	Job(ctx context.Context, id string) (Job, error)
-	// Jobs lists them, newest last; status "" means all.
-	Jobs(ctx context.Context, status Status, page Page) ([]Job, error)
+	// Jobs lists those that a filter lets through, newest last.
+	Jobs(ctx context.Context, filter JobFilter, page Page) ([]Job, error)
+	// LatestJobs returns the newest job of each of these documents, by the
+	// document's id.
+	LatestJobs(ctx context.Context, documents []string) (map[string]Job, error)
 	// CountJobs counts by status.
 	CountJobs(ctx context.Context) (map[Status]int, error)
 }

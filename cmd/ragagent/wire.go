@@ -134,7 +134,6 @@ func (a *app) wireServer(cfg appConfig) error {
 		Page:        web.FS(),
 		Ready:       a.readiness,
 		Quarantined: a.service.Quarantined,
-		Stalled:     a.service.Stalled,
 		Backup:      a.writeBackup,
 		Verify:      a.verify,
 		Hosts:       cfg.hosts,

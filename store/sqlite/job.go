@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 
 	"ragagent/store"
@@ -68,18 +69,42 @@ func (db *DB) Job(ctx context.Context, id string) (job store.Job, err error) {
 }
 
 // Jobs implements store.Jobs.
-func (db *DB) Jobs(ctx context.Context, status store.Status, page store.Page) (all []store.Job, err error) {
-	// Two statements rather than an OR, which would hide the index.
-	query, args := `WHERE j.id > ? ORDER BY j.id LIMIT ?`, []any{page.After, page.Size()}
-	if status != "" {
-		query, args = `WHERE j.status = ? AND j.id > ? ORDER BY j.id LIMIT ?`, []any{status, page.After, page.Size()}
+func (db *DB) Jobs(ctx context.Context, filter store.JobFilter, page store.Page) (all []store.Job, err error) {
+	// Only the conditions that are wanted: an OR would hide the indexes.
+	where, args := `WHERE j.id > ?`, []any{page.After}
+	for _, c := range []struct{ column, value string }{
+		{"j.status", string(filter.Status)}, {"d.kb_id", filter.KnowledgeBase}, {"d.id", filter.Document},
+	} {
+		if c.value != "" {
+			where, args = where+` AND `+c.column+` = ?`, append(args, c.value)
+		}
 	}
 	err = db.read(ctx, "list jobs", func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+fromJobs+query, args...)
+		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+fromJobs+where+` ORDER BY j.id LIMIT ?`, append(args, page.Size())...)
 		all, err = collect(rows, err, scanJob)
 		return err
 	})
 	return all, err
+}
+
+// LatestJobs implements store.Jobs.
+func (db *DB) LatestJobs(ctx context.Context, documents []string) (map[string]store.Job, error) {
+	wanted, err := json.Marshal(documents)
+	if err != nil {
+		return nil, err
+	}
+	latest := make(map[string]store.Job, len(documents))
+	err = db.read(ctx, fmt.Sprintf("jobs of %d documents", len(documents)), func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+` FROM json_each(?) wanted
+			CROSS JOIN documents d ON d.id = wanted.value
+			CROSS JOIN jobs j ON j.id = (SELECT id FROM jobs WHERE document = d.key ORDER BY id DESC LIMIT 1)`, string(wanted))
+		jobs, err := collect(rows, err, scanJob)
+		for _, j := range jobs {
+			latest[j.DocumentID] = j
+		}
+		return err
+	})
+	return latest, err
 }
 
 // CountJobs implements store.Jobs.
@@ -169,24 +194,66 @@ func (db *DB) end(ctx context.Context, tx *sql.Tx, id string, status store.Statu
 // RetryJob implements store.Jobs.
 func (db *DB) RetryJob(ctx context.Context, id string) (job store.Job, err error) {
 	err = db.write(ctx, "retry job "+id, func(ctx context.Context, tx *sql.Tx) error {
-		t, err := targetOf(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if t.status != store.StatusFailed && t.status != store.StatusCancelled {
-			return fmt.Errorf("%w: it is %s", store.ErrConflict, t.status)
-		}
-		now := db.now()
-		if _, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'queued', stage = '', done = 0, total = 0,
-			error = '', attempts = 0, started_at = 0, lease_until = 0, updated_at = ? WHERE id = ?`,
-			timestamp{&now}, id); err != nil {
-			return err
-		}
-		if err := db.setDocumentStatus(ctx, tx, t.key, store.StatusQueued, ""); err != nil {
+		if err := db.retry(ctx, tx, id); err != nil {
 			return err
 		}
 		job, err = jobByID(ctx, tx, id)
 		return err
 	})
 	return job, err
+}
+
+func (db *DB) retry(ctx context.Context, tx *sql.Tx, id string) error {
+	t, err := targetOf(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	if t.status != store.StatusFailed && t.status != store.StatusCancelled {
+		return fmt.Errorf("%w: it is %s", store.ErrConflict, t.status)
+	}
+	now := db.now()
+	if _, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'queued', stage = '', done = 0, total = 0,
+		error = '', attempts = 0, started_at = 0, lease_until = 0, updated_at = ? WHERE id = ?`,
+		timestamp{&now}, id); err != nil {
+		return err
+	}
+	return db.setDocumentStatus(ctx, tx, t.key, store.StatusQueued, "")
+}
+
+// retryBatch is how many jobs are queued again in one transaction: others can
+// write between two of them.
+const retryBatch = 200
+
+// selectFailed lists failed jobs, but those that a later job has superseded.
+const selectFailed = `SELECT j.id` + fromJobs + `WHERE j.status = 'failed' AND (?1 = '' OR d.kb_id = ?1)
+	AND NOT EXISTS (SELECT 1 FROM jobs later WHERE later.document = j.document AND later.id > j.id) ORDER BY j.id LIMIT ?2`
+
+// RetryFailed implements store.Jobs.
+func (db *DB) RetryFailed(ctx context.Context, kb string) (total int, err error) {
+	for {
+		n := 0
+		err := db.write(ctx, "retry failed jobs", func(ctx context.Context, tx *sql.Tx) error {
+			rows, err := tx.QueryContext(ctx, selectFailed, kb, retryBatch)
+			ids, err := collect(rows, err, func(row scanner) (id string, err error) {
+				err = row.Scan(&id)
+				return id, err
+			})
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				if err := db.retry(ctx, tx, id); err != nil {
+					return fmt.Errorf("job %s: %w", id, err)
+				}
+			}
+			n = len(ids)
+			return nil
+		})
+		if err != nil {
+			return total, err
+		}
+		if total += n; n < retryBatch {
+			return total, nil
+		}
+	}
 }

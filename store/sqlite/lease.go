@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"time"
 
 	"ragagent/store"
@@ -10,10 +11,10 @@ import (
 
 // Lease implements store.Jobs. The write lock is held from the choice to the
 // mark, so no two callers choose the same job.
-func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration) (job store.Job, err error) {
+func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration, except ...string) (job store.Job, err error) {
 	until := now.Add(lease)
 	err = db.write(ctx, "lease a job", func(ctx context.Context, tx *sql.Tx) error {
-		id, key, err := oldestWaiting(ctx, tx, now)
+		id, key, err := oldestWaiting(ctx, tx, now, except)
 		if err != nil {
 			return err
 		}
@@ -32,13 +33,23 @@ func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration) (jo
 }
 
 // oldestWaiting looks at one queued row and at the few running ones, however
-// long the history of ended jobs is.
-func oldestWaiting(ctx context.Context, tx *sql.Tx, now time.Time) (id string, document int64, err error) {
+// long the history of ended jobs is; where some are to be passed over, at those
+// too.
+func oldestWaiting(ctx context.Context, tx *sql.Tx, now time.Time, except []string) (id string, document int64, err error) {
+	wanted, args := ``, []any{timestamp{&now}}
+	if len(except) > 0 {
+		passed, err := json.Marshal(except)
+		if err != nil {
+			return "", 0, err
+		}
+		wanted = `AND (SELECT kb_id FROM documents WHERE key = document) NOT IN (SELECT value FROM json_each(?2))`
+		args = append(args, string(passed))
+	}
 	err = tx.QueryRowContext(ctx, `SELECT id, document FROM (
-			SELECT * FROM (SELECT id, document FROM jobs WHERE status = 'queued' ORDER BY id LIMIT 1)
+			SELECT * FROM (SELECT id, document FROM jobs WHERE status = 'queued' `+wanted+` ORDER BY id LIMIT 1)
 			UNION ALL
-			SELECT * FROM (SELECT id, document FROM jobs WHERE status = 'running' AND lease_until <= ? ORDER BY id LIMIT 1)
-		) ORDER BY id LIMIT 1`, timestamp{&now}).Scan(&id, &document)
+			SELECT * FROM (SELECT id, document FROM jobs WHERE status = 'running' AND lease_until <= ?1 `+wanted+` ORDER BY id LIMIT 1)
+		) ORDER BY id LIMIT 1`, args...).Scan(&id, &document)
 	return id, document, err
 }
 

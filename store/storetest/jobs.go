@@ -35,6 +35,21 @@ func testLease(t *testing.T, open func(t *testing.T) Records) {
 		_, err = f.Lease(f.ctx, at(11), time.Hour)
 		f.wantErr(err, store.ErrNotFound)
 	})
+	t.Run("some are passed over", func(t *testing.T) {
+		f := newFixture(t, open)
+		for n, kb := range []string{"kb_1", "kb_2", "kb_3"} {
+			f.addKnowledgeBase(kb)
+			f.queue(kb, n+1)
+		}
+		job, err := f.Lease(f.ctx, at(10), 0, "kb_1", "kb_2") // it expires at once
+		f.must(err)
+		f.equal("leased", "job_0003", job.ID)
+		job, err = f.Lease(f.ctx, at(11), time.Hour, "kb_3", "kb_1")
+		f.must(err)
+		f.equal("nor one whose lease has ended", "job_0002", job.ID)
+		_, err = f.Lease(f.ctx, at(11), time.Hour, "kb_1", "kb_3")
+		f.wantErr(err, store.ErrNotFound)
+	})
 	t.Run("an expired lease can be taken", func(t *testing.T) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
@@ -228,6 +243,32 @@ func testJobs(t *testing.T, open func(t *testing.T) Records) {
 		_, err = f.RetryJob(f.ctx, "job_none")
 		f.wantErr(err, store.ErrNotFound)
 	})
+	t.Run("retry all that failed", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		f.addKnowledgeBase("kb_2")
+		fail := func(kb string, n int) {
+			_, job := f.start(kb, n)
+			f.must(f.Fail(f.ctx, job.ID, "broken"))
+		}
+		for n := range 450 { // more than fit into one transaction
+			fail("kb_1", n+1)
+		}
+		fail("kb_2", 500)
+		_, cancelled := f.start("kb_2", 501)
+		_, err := f.CancelJob(f.ctx, cancelled.ID)
+		f.must(err)
+		n, err := f.RetryFailed(f.ctx, "kb_1")
+		f.must(err)
+		f.equal("of one knowledge base", 450, n)
+		f.equal("queued", store.StatusQueued, f.job("job_0450").Status)
+		f.equal("its document", store.StatusQueued, f.document("doc_0450").Status)
+		f.equal("elsewhere", store.StatusFailed, f.job("job_0500").Status)
+		n, err = f.RetryFailed(f.ctx, "")
+		f.must(err)
+		f.equal("of all", 1, n)
+		f.equal("cancelled on purpose", store.StatusCancelled, f.job("job_0501").Status)
+	})
 	t.Run("list and count", func(t *testing.T) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
@@ -236,16 +277,25 @@ func testJobs(t *testing.T, open func(t *testing.T) Records) {
 		f.must(f.Fail(f.ctx, failed.ID, "broken"))
 		f.finish("kb_1", 3, 1)
 		f.queue("kb_1", 4)
-		list := func(status store.Status) []string {
-			jobs, err := f.Jobs(f.ctx, status, store.Page{})
+		f.addKnowledgeBase("kb_2")
+		f.queue("kb_2", 5)
+		list := func(filter store.JobFilter) []string {
+			jobs, err := f.Jobs(f.ctx, filter, store.Page{})
 			f.must(err)
 			return ids(jobs, func(j store.Job) string { return j.ID })
 		}
-		f.equal("all", []string{"job_0001", "job_0002", "job_0003", "job_0004"}, list(""))
-		f.equal("ready", []string{"job_0001", "job_0003"}, list(store.StatusReady))
-		f.equal("cancelled", 0, len(list(store.StatusCancelled)))
+		f.equal("all", []string{"job_0001", "job_0002", "job_0003", "job_0004", "job_0005"}, list(store.JobFilter{}))
+		f.equal("ready", []string{"job_0001", "job_0003"}, list(store.JobFilter{Status: store.StatusReady}))
+		f.equal("cancelled", 0, len(list(store.JobFilter{Status: store.StatusCancelled})))
+		f.equal("of a knowledge base", []string{"job_0005"}, list(store.JobFilter{KnowledgeBase: "kb_2"}))
+		f.equal("queued there", []string{"job_0004"}, list(store.JobFilter{Status: store.StatusQueued, KnowledgeBase: "kb_1"}))
+		f.equal("of a document", []string{"job_0003"}, list(store.JobFilter{Document: "doc_0003"}))
+		f.equal("of a document elsewhere", 0, len(list(store.JobFilter{Document: "doc_0003", KnowledgeBase: "kb_2"})))
+		latest, err := f.LatestJobs(f.ctx, []string{"doc_0005", "doc_none", "doc_0002"})
+		f.must(err)
+		f.equal("latest", map[string]store.Job{"doc_0002": f.job("job_0002"), "doc_0005": f.job("job_0005")}, latest)
 		counts, err := f.CountJobs(f.ctx)
 		f.must(err)
-		f.equal("counts", map[store.Status]int{store.StatusReady: 2, store.StatusFailed: 1, store.StatusQueued: 1}, counts)
+		f.equal("counts", map[store.Status]int{store.StatusReady: 2, store.StatusFailed: 1, store.StatusQueued: 2}, counts)
 	})
 }

@@ -36,11 +36,11 @@ func testPages(t *testing.T, open func(t *testing.T) Records) {
 			return ids(all, func(d store.Document) string { return d.ID }), err
 		}},
 		{"jobs", jobs, func(p store.Page) ([]string, error) {
-			all, err := f.Jobs(f.ctx, "", p)
+			all, err := f.Jobs(f.ctx, store.JobFilter{}, p)
 			return ids(all, func(j store.Job) string { return j.ID }), err
 		}},
 		{"queued jobs", jobs, func(p store.Page) ([]string, error) {
-			all, err := f.Jobs(f.ctx, store.StatusQueued, p)
+			all, err := f.Jobs(f.ctx, store.JobFilter{Status: store.StatusQueued}, p)
 			return ids(all, func(j store.Job) string { return j.ID }), err
 		}},
 		{"conversations", convs, func(p store.Page) ([]string, error) {
