@@ -1,7 +1,7 @@
 package retrieval
 
-// Bytes is the memory that the indexes take for words and vectors, as far as
-// they know it: what a ceiling is compared with.
+// Bytes is the memory that the indexes take for words, vectors and metadata, as
+// far as they know it: what a ceiling is compared with.
 func (x *Index) Bytes() (n int64) {
 	if sized, ok := x.lexical.(interface{ Bytes() int64 }); ok {
 		n += sized.Bytes()
@@ -9,5 +9,5 @@ func (x *Index) Bytes() (n int64) {
 	if sized, ok := x.vectors.(interface{ Bytes() int64 }); ok {
 		n += sized.Bytes()
 	}
-	return n
+	return n + x.tables.bytes()
 }

@@ -68,7 +68,7 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 		if vector == nil {
 			continue
 		}
-		hits, err := p.index.vectors.Search(ctx, space, store.VectorQuery{Vector: vector, K: max(denseDepth, pl.TopK)})
+		hits, err := p.index.nearest(ctx, kb.ID, space, vector, max(denseDepth, pl.TopK), pl.choice)
 		switch {
 		case errors.Is(err, store.ErrNotFound): // no chunk has a vector
 		case err != nil:

@@ -20,6 +20,9 @@ type IndexConfig struct {
 	// Files keeps the lexical index on the disk for the next start; nil means
 	// that it is built from the texts each time.
 	Files SideFiles
+	// Documents are the records that filters are answered from; nil: queries
+	// with a filter are refused.
+	Documents Documents
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -32,6 +35,7 @@ type Index struct {
 	lexical LexicalIndex
 	vectors store.VectorIndex
 	files   SideFiles
+	tables  tables
 	now     func() time.Time
 
 	mu    sync.Mutex
@@ -48,7 +52,10 @@ func NewIndex(cfg IndexConfig) (*Index, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Index{lexical: cfg.Lexical, vectors: cfg.Vectors, files: cfg.Files, now: cfg.Now, bases: make(map[string]*base)}, nil
+	return &Index{
+		lexical: cfg.Lexical, vectors: cfg.Vectors, files: cfg.Files, tables: tables{records: cfg.Documents},
+		now: cfg.Now, bases: make(map[string]*base),
+	}, nil
 }
 
 // base is what an Index knows of one knowledge base beside what it holds.
@@ -115,6 +122,13 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 	b, unlock := x.lock(kb.ID)
 	defer unlock()
 	old := x.lexical.DocumentChunks(kb.ID, documentID)
+	// The metadata comes before the words and goes after them: no search finds
+	// words whose document no filter knows.
+	if len(fresh) > 0 {
+		if err := x.tables.follow(ctx, kb.ID, documentID); err != nil {
+			return err
+		}
+	}
 	if err := x.addVectors(ctx, b, kb, entries); err != nil {
 		return fmt.Errorf("index the vectors of %s: %w", documentID, err)
 	}
@@ -122,6 +136,9 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 	ctx = context.WithoutCancel(ctx)
 	if err := x.lexical.Replace(ctx, kb.ID, documentID, each(fresh)); err != nil {
 		return fmt.Errorf("index the words of %s: %w", documentID, err)
+	}
+	if len(fresh) == 0 {
+		x.tables.remove(kb.ID, documentID)
 	}
 	x.count(b, len(fresh), len(old))
 	if err := x.removeVectors(ctx, kb, old, fresh); err != nil {
@@ -135,6 +152,7 @@ func (x *Index) Drop(ctx context.Context, kbID string) error {
 	b, unlock := x.lock(kbID)
 	defer unlock()
 	x.lexical.Drop(kbID)
+	x.tables.drop(kbID)
 	x.forget(b, kbID)
 	if x.vectors == nil {
 		return nil

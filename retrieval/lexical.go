@@ -47,6 +47,9 @@ type LexicalIndex interface {
 	// how rare they are in all of them together, so that scores compare.
 	// Collections that are not there are empty. The caller releases the match.
 	Search(ctx context.Context, collections []string, text string) (LexicalMatch, error)
+	// Choose marks the chunks of documents, given by collection, in the
+	// collections as they are now; nothing of a collection that has no set.
+	Choose(collections []string, documents map[string]DocumentSet) LexicalChoice
 	// TermWeights weighs terms, as analysed, in the union of the collections.
 	TermWeights(collections []string, terms []string) []TermWeight
 }

@@ -15,6 +15,7 @@ import (
 func (x *Index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Seq2[store.Chunk, error]) error {
 	b, unlock := x.lock(kb.ID)
 	defer unlock()
+	metadata := x.tables.load(ctx, kb.ID)
 	n := 0
 	err := x.load(ctx, kb, func(yield func(store.Chunk, error) bool) {
 		for chunk, err := range chunks {
@@ -24,6 +25,9 @@ func (x *Index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Se
 			}
 		}
 	})
+	if missing := metadata(); err == nil {
+		err = missing
+	}
 	if err != nil {
 		return fmt.Errorf("load the index of %s: %w", kb.ID, err)
 	}

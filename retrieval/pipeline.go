@@ -107,7 +107,7 @@ func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	result := Result{Query: q.Text}
+	result := Result{Query: q.Text, Degraded: plan.notes}
 	text := p.rewrite(ctx, plan, &result)
 	match, dense, err := p.search(ctx, text, plan)
 	if err != nil {
@@ -168,7 +168,7 @@ func (p *Pipeline) search(ctx context.Context, text string, plan *plan) (Lexical
 	default:
 		go func() { answer <- p.dense(ctx, text, plan).explained(plan.Mode) }()
 	}
-	match, err := p.index.lexical.Search(ctx, plan.collections(), text)
+	match, err := p.index.match(ctx, text, plan)
 	if err != nil {
 		cancel()
 		dense := <-answer
@@ -281,8 +281,8 @@ func (p *Pipeline) finish(ctx context.Context, hits []Hit, plan *plan) ([]Hit, e
 		if err != nil {
 			return nil, err
 		}
-		if doc == nil {
-			continue // deleted just now
+		if doc == nil || !plan.Filter.Match(doc.Field) {
+			continue // deleted or changed just now
 		}
 		hit.DocumentName, hit.Metadata = doc.Name, doc.Metadata
 		out = append(out, hit)

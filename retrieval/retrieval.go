@@ -34,10 +34,16 @@ type Query struct {
 	KnowledgeBases []string
 	TopK           int     // 0 means the knowledge base's default, else DefaultTopK; at most store.MaxTopK
 	ScoreThreshold float64 // hits with a lower score are dropped; 0..1
-	Mode           Mode
-	NoRewrite      bool // search the text as it is
-	NoRerank       bool // leave the second stage out
-	Explain        bool // fill Hit.Explain
+	// Filter chooses the documents that may be found; nil for all. Hits are those
+	// that a search without it would give if it looked far enough, at the same
+	// scores of the first stage, less those of other documents: words weigh as
+	// in all of the knowledge bases. A field that no document has is told in
+	// Result.Degraded.
+	Filter    *store.Filter
+	Mode      Mode
+	NoRewrite bool // search the text as it is
+	NoRerank  bool // leave the second stage out
+	Explain   bool // fill Hit.Explain
 }
 
 // Bounds of a query.

@@ -78,7 +78,14 @@ func (x *Index) Restore(ctx context.Context, kb store.KnowledgeBase, truth store
 		}
 		vectors <- x.loadVectors(ctx, collection(kb), truth.VisibleVectors(ctx, kb.ID))
 	}()
+	metadata := x.tables.load(ctx, kb.ID)
 	chunks, changed, err := x.restoreWords(ctx, kb.ID, data, truth)
+	if err == nil {
+		err = metadata()
+	} else {
+		cancel()
+		_ = metadata()
+	}
 	if err != nil {
 		cancel()
 		<-vectors

@@ -15,6 +15,9 @@ type plan struct {
 	Query
 	bases []store.KnowledgeBase
 	names map[string]string // by id
+
+	choice LexicalChoice // what Filter chooses; nil without one
+	notes  []string      // for the user
 }
 
 func (p *plan) collections() []string {
@@ -78,5 +81,5 @@ func (p *Pipeline) plan(ctx context.Context, q Query) (*plan, error) {
 	if out.TopK == 0 {
 		out.TopK = DefaultTopK
 	}
-	return out, nil
+	return out, p.index.choose(out)
 }

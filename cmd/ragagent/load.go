@@ -27,7 +27,7 @@ func (a *app) openSideFiles(cfg appConfig) (err error) {
 // wireIndex puts the indexes of words and vectors together, with what keeps
 // their side files.
 func (a *app) wireIndex(cfg appConfig, words retrieval.LexicalIndex, vectors store.VectorIndex) (*retrieval.Index, error) {
-	config := retrieval.IndexConfig{Lexical: words, Vectors: vectors}
+	config := retrieval.IndexConfig{Lexical: words, Vectors: vectors, Documents: a.records}
 	if cfg.fromTexts {
 		return retrieval.NewIndex(config)
 	}

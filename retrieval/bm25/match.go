@@ -11,12 +11,16 @@ import (
 // It implements retrieval.LexicalMatch. Search finds the lists of the query's
 // words; chunks are scored when they are asked for.
 type match struct {
-	parts   []part
-	snaps   []*snapshot
-	weights *titleWeights
-	live    sizes // of all collections together
-	titles  int   // distinct titles, counted per collection
-	scratch *scratch
+	parts []part
+	snaps []*snapshot
+	// chosen are the chunks of each part that Top may return, chosenCount of
+	// them; nil for all.
+	chosen      []bitmap
+	chosenCount int
+	weights     *titleWeights
+	live        sizes // of all collections together
+	titles      int   // distinct titles, counted per collection
+	scratch     *scratch
 
 	words   []queryWord
 	text    string     // of the query, its spelling repaired
@@ -43,7 +47,15 @@ type termList struct {
 
 // Search implements retrieval.LexicalIndex.
 func (x *Index) Search(ctx context.Context, collections []string, text string) (retrieval.LexicalMatch, error) {
-	m := newMatch(x.snapshots(collections))
+	m, err := x.search(ctx, x.snapshots(collections), text)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func (x *Index) search(ctx context.Context, snaps []*snapshot, text string) (*match, error) {
+	m := newMatch(snaps)
 	m.analyse(x.analyzer, text)
 	steps := []func(){m.scoreTitleField, m.findPairs, m.scoreTitleMatch, m.findSurface}
 	if analysis.HasCJK(text) {

@@ -1,5 +1,7 @@
 package bm25
 
+import "sync/atomic"
+
 // segment is an immutable index of some chunks. Whole documents only: the
 // chunks of a document stand side by side, by ordinal. What was deleted since
 // it was built is in the view that a snapshot has of it.
@@ -21,6 +23,8 @@ type segment struct {
 
 	// What the fields' bounds were set for: the average length and singleLength.
 	average, singleAverage float64
+
+	numbered atomic.Value // *numbered; see numbersIn
 }
 
 // document is the range of chunks [first, first+count).

@@ -12,6 +12,24 @@ func (m *match) Top(k int) []retrieval.LexicalHit {
 	if k <= 0 {
 		return nil
 	}
+	best := m.bestOf(k)
+	hits := make([]retrieval.LexicalHit, len(best))
+	for i, c := range best {
+		hits[i] = m.hit(c.part, c.chunk)
+	}
+	return hits
+}
+
+// bestOf returns the k best of the chunks that may be returned.
+func (m *match) bestOf(k int) []ranked {
+	if m.chosen != nil {
+		return m.bestChosen(k)
+	}
+	return m.best(k)
+}
+
+// best returns the k best of all chunks.
+func (m *match) best(k int) []ranked {
 	top := topK{k: k}
 	for _, i := range m.largestFirst() {
 		found := m.prune(i, m.ownClauses(i), pruning{k: k, handedOn: retrieval.NeighbourWeight, threshold: top.threshold()})
@@ -23,11 +41,7 @@ func (m *match) Top(k int) []retrieval.LexicalHit {
 			}
 		}
 	}
-	hits := make([]retrieval.LexicalHit, 0, len(top.heap))
-	for _, c := range top.sorted() {
-		hits = append(hits, m.hit(c.part, c.chunk))
-	}
-	return hits
+	return top.sorted()
 }
 
 // largestFirst returns the indexes of the parts by their size: what the large
