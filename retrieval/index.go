@@ -106,47 +106,6 @@ func (x *Index) count(b *base, came, went int) {
 	b.latest = x.now()
 }
 
-// Replace implements Indexer.
-func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID string, chunks iter.Seq2[store.Chunk, error]) error {
-	var fresh []store.Chunk
-	var entries []store.VectorEntry
-	for chunk, err := range chunks {
-		if err != nil {
-			return fmt.Errorf("read the chunks of %s: %w", documentID, err)
-		}
-		if chunk.Vector != nil {
-			entries = append(entries, store.VectorEntry{ID: chunk.ID, Vector: chunk.Vector})
-		}
-		fresh = append(fresh, chunk)
-	}
-	b, unlock := x.lock(kb.ID)
-	defer unlock()
-	old := x.lexical.DocumentChunks(kb.ID, documentID)
-	// The metadata comes before the words and goes after them: no search finds
-	// words whose document no filter knows.
-	if len(fresh) > 0 {
-		if err := x.tables.follow(ctx, kb.ID, documentID); err != nil {
-			return err
-		}
-	}
-	if err := x.addVectors(ctx, b, kb, entries); err != nil {
-		return fmt.Errorf("index the vectors of %s: %w", documentID, err)
-	}
-	// From here on the change is completed whatever becomes of the caller.
-	ctx = context.WithoutCancel(ctx)
-	if err := x.lexical.Replace(ctx, kb.ID, documentID, each(fresh)); err != nil {
-		return fmt.Errorf("index the words of %s: %w", documentID, err)
-	}
-	if len(fresh) == 0 {
-		x.tables.remove(kb.ID, documentID)
-	}
-	x.count(b, len(fresh), len(old))
-	if err := x.removeVectors(ctx, kb, old, fresh); err != nil {
-		return fmt.Errorf("remove old vectors of %s: %w", documentID, err)
-	}
-	return nil
-}
-
 // Drop implements Indexer.
 func (x *Index) Drop(ctx context.Context, kbID string) error {
 	b, unlock := x.lock(kbID)
@@ -185,28 +144,6 @@ func (x *Index) addVectors(ctx context.Context, b *base, kb store.KnowledgeBase,
 		return err
 	}
 	return x.vectors.Apply(ctx, name, store.VectorChange{Add: entries})
-}
-
-// removeVectors removes the old ids that are not among the fresh chunks.
-func (x *Index) removeVectors(ctx context.Context, kb store.KnowledgeBase, old []string, fresh []store.Chunk) error {
-	keep := make(map[string]bool, len(fresh))
-	for i := range fresh {
-		keep[fresh[i].ID] = fresh[i].Vector != nil
-	}
-	var remove []string
-	for _, id := range old {
-		if !keep[id] {
-			remove = append(remove, id)
-		}
-	}
-	if x.vectors == nil || len(remove) == 0 {
-		return nil
-	}
-	err := x.vectors.Apply(ctx, x.vectorsOf(kb.ID), store.VectorChange{Remove: remove})
-	if errors.Is(err, store.ErrNotFound) {
-		return nil // no chunk of this knowledge base ever had a vector
-	}
-	return err
 }
 
 func each(chunks []store.Chunk) iter.Seq2[store.Chunk, error] {
