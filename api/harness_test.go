@@ -228,9 +228,6 @@ func (h *harness) document(kb store.KnowledgeBase, name, mime, original, text st
 		h.Fatal(err)
 	}
 	doc.TextSHA256, doc.TextBytes, doc.Pages = staged.SHA256(), staged.Size(), 2
-	if err := h.db.SetParsed(h.Context(), doc); err != nil {
-		h.Fatal(err)
-	}
 	if _, err := h.db.Lease(h.Context(), clock, time.Hour); err != nil {
 		h.Fatal(err)
 	}
@@ -392,15 +389,15 @@ func (s *scriptedIngest) Submit(ctx context.Context, kb string, up ingest.Upload
 	}
 	up.Body = nil
 	s.got = append(s.got, up)
-	doc, job, dup, err := s.db.AddDocument(ctx,
+	added, err := s.db.AddDocument(ctx,
 		store.Document{
 			ID: store.NewID("doc"), KnowledgeBaseID: kb, Name: up.Name, Status: store.StatusQueued, MIME: up.MIME,
-			Bytes: staged.Size(), SHA256: staged.SHA256(), Metadata: up.Metadata, CreatedAt: clock, UpdatedAt: clock,
+			Bytes: staged.Size(), SHA256: staged.SHA256(), GivenMetadata: up.Metadata, CreatedAt: clock, UpdatedAt: clock,
 		},
 		store.Job{ID: store.NewID("job"), Kind: store.JobIngest, KnowledgeBaseID: kb, Revision: 1, Status: store.StatusQueued, CreatedAt: clock, UpdatedAt: clock})
-	out := ingest.Submitted{Document: doc, Job: job}
-	if dup {
-		out.DuplicateOf = doc.ID
+	out := ingest.Submitted{Document: added.Document, Job: added.Job}
+	if added.Duplicate {
+		out.DuplicateOf = added.Document.ID
 	}
 	return out, err
 }

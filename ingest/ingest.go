@@ -50,18 +50,23 @@ type Parser interface {
 
 // Upload is one file or text to be added.
 type Upload struct {
-	Name     string    // shown to users; any folder in it is cut off
-	Title    string    // "" lets the parser find one
-	MIME     string    // a hint; the content decides
-	Body     io.Reader // read to its end, at most Config.MaxFileBytes
-	Metadata store.Metadata
+	Name string // shown to users; any folder in it is cut off
+	// Path is where it comes from, relative and slash-separated; "" stands for
+	// Name with its folders. What comes from the same path of the same origin
+	// again is the next revision of its document.
+	Path     string
+	Origin   string         // who keeps the path, see store.Source; "" by hand
+	Title    string         // "" lets the parser find one
+	MIME     string         // a hint; the content decides
+	Body     io.Reader      // read to its end, at most Config.MaxFileBytes
+	Metadata store.Metadata // nil leaves what was given with an earlier revision
 }
 
 // Submitted says what became of an upload.
 type Submitted struct {
 	Document store.Document
 	Job      store.Job
-	// DuplicateOf is the id of the document that has the same bytes, which is
-	// also Document; "" for a new one.
+	// DuplicateOf is the id of the document that has the same bytes, or is about
+	// to have them, which is also Document; "" for a new one or a new revision.
 	DuplicateOf string
 }

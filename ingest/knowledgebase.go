@@ -133,9 +133,8 @@ func (s *Service) blobsOf(ctx context.Context, kb string) (map[string]bool, erro
 			return nil, fmt.Errorf("list documents: %w", err)
 		}
 		for _, d := range docs {
-			hashes[d.SHA256] = true
-			if d.TextSHA256 != "" {
-				hashes[d.TextSHA256] = true
+			for _, hash := range d.Blobs() {
+				hashes[hash] = true
 			}
 		}
 		if len(docs) < page.Size() {

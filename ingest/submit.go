@@ -5,190 +5,151 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"ragagent/store"
 )
 
 // Submit accepts an upload: when it returns without an error, the bytes and the
 // job are on the disk and the work will be done, whatever happens to the
-// process. The same bytes twice in one knowledge base are one document.
-// store.ErrNotFound, store.ErrInvalid with the field, store.ErrTooLarge,
-// store.ErrFull, *QuarantineError.
+// process. What it becomes, a new document, a new revision of one or a
+// duplicate, store.Documents.AddDocument says. store.ErrNotFound,
+// store.ErrInvalid with the field, store.ErrTooLarge, store.ErrFull,
+// *QuarantineError.
 func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submitted, error) {
-	name, err := cleanName(up.Name)
+	doc, err := s.draft(ctx, idOrName, up)
 	if err != nil {
-		return Submitted{}, err
-	}
-	if err := validMetadata(up.Metadata); err != nil {
-		return Submitted{}, err
-	}
-	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
-	if err != nil {
-		return Submitted{}, err
-	}
-	if err := s.Quarantined(kb.ID); err != nil {
 		return Submitted{}, err
 	}
 	staged, err := s.cfg.Blobs.Stage(ctx, up.Body, s.cfg.MaxFileBytes)
 	if err != nil {
-		return Submitted{}, fmt.Errorf("store %q: %w", name, err)
+		return Submitted{}, fmt.Errorf("store %q: %w", doc.Name, err)
 	}
+	return s.keep(ctx, doc, staged)
+}
+
+// draft is the document of an upload without its content.
+func (s *Service) draft(ctx context.Context, idOrName string, up Upload) (store.Document, error) {
+	name, err := cleanName(up.Name)
+	if err != nil {
+		return store.Document{}, err
+	}
+	source, err := cleanSource(up)
+	if err != nil {
+		return store.Document{}, err
+	}
+	if err := validMetadata(up.Metadata); err != nil {
+		return store.Document{}, err
+	}
+	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
+	if err != nil {
+		return store.Document{}, err
+	}
+	if err := s.Quarantined(kb.ID); err != nil {
+		return store.Document{}, err
+	}
+	return store.Document{
+		KnowledgeBaseID: kb.ID,
+		Name:            name,
+		Status:          store.StatusQueued,
+		MIME:            up.MIME,
+		GivenTitle:      up.Title,
+		GivenMetadata:   up.Metadata,
+		Sources:         []store.Source{source},
+	}, nil
+}
+
+// keep commits a staged content and what is said of it.
+func (s *Service) keep(ctx context.Context, doc store.Document, staged store.Staged) (Submitted, error) {
 	defer func() { _ = staged.Discard() }() // nothing to do once committed
 	if err := s.fits(nil, 0); err != nil {
 		return Submitted{}, err
 	}
 	now := s.cfg.Now()
-	doc := store.Document{
-		ID:              store.NewID("doc"),
-		KnowledgeBaseID: kb.ID,
-		Name:            name,
-		Title:           up.Title,
-		Status:          store.StatusQueued,
-		MIME:            up.MIME,
-		Bytes:           staged.Size(),
-		SHA256:          staged.SHA256(),
-		Metadata:        up.Metadata,
-		CreatedAt:       now,
-		UpdatedAt:       now,
+	doc.ID, doc.CreatedAt, doc.UpdatedAt = store.NewID("doc"), now, now
+	doc.Bytes, doc.SHA256 = staged.Size(), staged.SHA256()
+	added, err := s.record(ctx, doc, staged)
+	if err != nil {
+		return Submitted{}, err
 	}
-	job := store.Job{
+	if err := s.after(ctx, doc.KnowledgeBaseID, added); err != nil {
+		return Submitted{}, err
+	}
+	if !added.Duplicate {
+		s.nudge()
+		return Submitted{Document: added.Document, Job: added.Job}, nil
+	}
+	return s.again(ctx, added)
+}
+
+// newJob is a job that makes a revision of a document; the store numbers it.
+func (s *Service) newJob(kbID, documentID string) store.Job {
+	now := s.cfg.Now()
+	return store.Job{
 		ID:              store.NewID("job"),
 		Kind:            store.JobIngest,
-		KnowledgeBaseID: kb.ID,
-		DocumentID:      doc.ID,
+		KnowledgeBaseID: kbID,
+		DocumentID:      documentID,
 		Revision:        1,
 		Status:          store.StatusQueued,
 		CreatedAt:       now,
 		UpdatedAt:       now,
 	}
+}
+
+func (s *Service) record(ctx context.Context, doc store.Document, staged store.Staged) (store.Added, error) {
 	defer s.blobs.lock(doc.SHA256)()
 	if err := staged.Commit(); err != nil {
-		return Submitted{}, fmt.Errorf("store %q: %w", name, err)
+		return store.Added{}, fmt.Errorf("store %q: %w", doc.Name, err)
 	}
-	stored, storedJob, duplicate, err := s.cfg.Records.AddDocument(ctx, doc, job)
+	added, err := s.cfg.Records.AddDocument(ctx, doc, s.newJob(doc.KnowledgeBaseID, doc.ID))
 	if err != nil {
 		s.discardBlob(context.WithoutCancel(ctx), doc.SHA256)
-		return Submitted{}, fmt.Errorf("add document %q: %w", name, err)
+		return store.Added{}, fmt.Errorf("add document %q: %w", doc.Name, err)
 	}
-	if !duplicate {
-		s.nudge()
-		return Submitted{Document: stored, Job: storedJob}, nil
+	return added, nil
+}
+
+// after lets jobs, indexes and blobs follow what an upload changed beside the
+// document itself.
+func (s *Service) after(ctx context.Context, kbID string, added store.Added) error {
+	ctx = context.WithoutCancel(ctx) // the truth has changed
+	if added.Superseded != "" {
+		s.interrupt(func(j store.Job) bool { return j.ID == added.Superseded }, errSuperseded)
+		s.announce(ctx, added.Superseded)
 	}
-	out := Submitted{Document: stored, Job: storedJob, DuplicateOf: stored.ID}
-	if stored.Status == store.StatusFailed || stored.Status == store.StatusCancelled {
-		// Sending the same file again means: try again.
-		out.Job, err = s.Retry(ctx, storedJob.ID)
-		if errors.Is(err, store.ErrConflict) { // somebody else was faster
-			out.Job, err = s.cfg.Records.Job(ctx, storedJob.ID)
-		}
-		if err != nil {
-			return Submitted{}, err
-		}
-		out.Document.Status, out.Document.Error = out.Job.Status, ""
+	for _, hash := range added.Dropped {
+		s.dropBlob(ctx, hash)
 	}
+	if added.Removed == nil {
+		return nil
+	}
+	kb, err := s.cfg.Records.KnowledgeBase(ctx, kbID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // deleted meanwhile, and all of it with it
+	}
+	if err != nil {
+		return err
+	}
+	defer s.order.lock(added.Removed.ID)()
+	return s.vanish(ctx, kb, *added.Removed)
+}
+
+// again answers an upload of bytes that are there, or on their way. Sending the
+// file of a job that failed once more means: try again.
+func (s *Service) again(ctx context.Context, added store.Added) (_ Submitted, err error) {
+	out := Submitted{Document: added.Document, Job: added.Job, DuplicateOf: added.Document.ID}
+	if status := added.Document.Status; status != store.StatusFailed && status != store.StatusCancelled {
+		return out, nil
+	}
+	out.Job, err = s.Retry(ctx, added.Job.ID)
+	if errors.Is(err, store.ErrConflict) { // somebody else was faster
+		out.Job, err = s.cfg.Records.Job(ctx, added.Job.ID)
+	}
+	if err != nil {
+		return Submitted{}, err
+	}
+	out.Document.Status, out.Document.Error = out.Job.Status, ""
 	return out, nil
-}
-
-// DeleteDocument removes a document. When it returns, no search finds it.
-// store.ErrNotFound.
-func (s *Service) DeleteDocument(ctx context.Context, idOrName, id string) error {
-	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
-	if err != nil {
-		return err
-	}
-	defer s.order.lock(id)()
-	doc, err := s.forget(ctx, kb.ID, id)
-	if err != nil {
-		return err
-	}
-	s.interrupt(func(j store.Job) bool { return j.DocumentID == id }, errDeleted)
-	// The truth has changed: the index follows even if the caller goes away.
-	err = s.replace(context.WithoutCancel(ctx), kb, id, noChunks)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("remove %q from the index: %w", doc.Name, err)
-	}
-	s.reload(context.WithoutCancel(ctx), kb)
-	return nil
-}
-
-// forget removes a document's records, and its blobs if nothing else has them.
-func (s *Service) forget(ctx context.Context, kb, id string) (store.Document, error) {
-	var doc store.Document
-	err := s.deleting(func() (err error) {
-		doc, err = s.cfg.Records.DeleteDocument(ctx, kb, id)
-		return err
-	})
-	if err != nil {
-		return doc, fmt.Errorf("delete document: %w", err)
-	}
-	ctx = context.WithoutCancel(ctx)
-	s.dropBlob(ctx, doc.SHA256)
-	s.dropBlob(ctx, doc.TextSHA256)
-	s.resumeJobs(false) // there may be room now
-	return doc, nil
-}
-
-// withText stores a document's normalised text and then calls record, which
-// refers to it; the text that was there before is dropped.
-func (s *Service) withText(ctx context.Context, doc *store.Document, body string, record func() error) error {
-	staged, err := s.cfg.Blobs.Stage(ctx, strings.NewReader(body), int64(len(body)))
-	if err != nil {
-		return fmt.Errorf("store the text: %w", err)
-	}
-	defer func() { _ = staged.Discard() }()
-	old := doc.TextSHA256
-	doc.TextSHA256, doc.TextBytes = staged.SHA256(), staged.Size()
-	if err := s.referTo(ctx, staged, doc.SHA256, record); err != nil {
-		doc.TextSHA256 = old
-		return err
-	}
-	if old != doc.TextSHA256 {
-		s.dropBlob(context.WithoutCancel(ctx), old)
-	}
-	return nil
-}
-
-// referTo commits a text and calls record under the lock of its hash. A text
-// that is its original, byte for byte, is there already.
-func (s *Service) referTo(ctx context.Context, staged store.Staged, original string, record func() error) error {
-	if staged.SHA256() == original {
-		return record()
-	}
-	defer s.blobs.lock(staged.SHA256())()
-	if err := staged.Commit(); err != nil {
-		return fmt.Errorf("store the text: %w", err)
-	}
-	err := record()
-	if err != nil {
-		s.discardBlob(context.WithoutCancel(ctx), staged.SHA256())
-	}
-	return err
-}
-
-// cleanName takes the last element of whatever path a client sent: a name is
-// shown to people, it never leads anywhere.
-func cleanName(name string) (string, error) {
-	if !utf8.ValidString(name) {
-		return "", store.Invalid("name", "is not valid UTF-8: rename the file")
-	}
-	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
-	base = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return -1
-		}
-		return r
-	}, base))
-	switch {
-	case base == "" || base == "." || base == ".." || base == "/":
-		return "", store.Invalid("name", "is missing: give the document a file name")
-	case len(base) > store.MaxName:
-		return "", store.Invalid("name", "has %d bytes, at most %d are allowed: rename the file", len(base), store.MaxName)
-	}
-	return base, nil
 }
 
 // Bounds of a document's metadata.

@@ -24,6 +24,9 @@ type task struct {
 	progress store.Progress
 	began    time.Time // with the stage
 	from     int       // what was done of it then
+
+	known  map[textKey][]float32 // vectors of the visible revision
+	reused int                   // chunks that took one of them
 }
 
 // run brings the document from its original to visible chunks. Every step
@@ -38,8 +41,12 @@ func (t *task) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if doc.Revision < t.job.Revision {
+	if visible := doc; doc.Revision < t.job.Revision {
+		doc = doc.Upcoming()
 		if t.embedder, err = t.embedderOf(ctx, kb); err != nil {
+			return err
+		}
+		if t.known, err = t.reusable(ctx, kb, visible); err != nil {
 			return err
 		}
 		text, err := t.parse(ctx, &doc)
@@ -57,6 +64,7 @@ func (t *task) run(ctx context.Context) error {
 		if err := t.embedAndPublish(ctx, kb, doc, text.Body, chunks); err != nil {
 			return err
 		}
+		t.replaced(context.WithoutCancel(ctx), visible)
 	} else if err := t.index(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID)); err != nil {
 		return err
 	}
@@ -81,10 +89,10 @@ func (t *task) parse(ctx context.Context, doc *store.Document) (parse.Text, erro
 	doc.MIME = text.MIME
 	doc.Pages = text.Pages
 	doc.Warnings = text.Warnings
-	if doc.Title == "" {
+	if doc.Title = doc.GivenTitle; doc.Title == "" {
 		doc.Title = titleOf(text.Title, doc.Name)
 	}
-	doc.Metadata = merged(text.Properties, doc.Metadata)
+	doc.Metadata = merged(text.Properties, doc.GivenMetadata)
 	return text, nil
 }
 
@@ -149,7 +157,7 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	t.report(store.Progress{Stage: store.StageEmbed, Done: done, Total: total})
 	kept := total-done > t.cfg.Batch
 	if kept {
-		if err := t.withText(ctx, &doc, text, func() error { return t.cfg.Records.SetParsed(ctx, doc) }); err != nil {
+		if err := t.withText(ctx, &doc, text, func() error { return t.cfg.Records.SetParsed(ctx, t.job.ID, doc) }); err != nil {
 			return fmt.Errorf("record the text: %w", err)
 		}
 	}
@@ -214,23 +222,38 @@ func (t *task) resume(ctx context.Context, doc store.Document, chunks []store.Ch
 	return 0, nil
 }
 
+// replaced drops what only the revision had that was visible before.
+func (t *task) replaced(ctx context.Context, before store.Document) {
+	if before.Revision == 0 {
+		return
+	}
+	t.cfg.Log.Info("revision replaced", "document", before.ID, "revision", t.job.Revision, "vectors_kept", t.reused)
+	for _, hash := range before.Blobs() {
+		t.dropBlob(ctx, hash)
+	}
+}
+
 // embed fills in the vectors of a batch. Title, headings and context are part of
 // what is embedded, though not of what is quoted.
 func (t *task) embed(ctx context.Context, chunks []store.Chunk) error {
-	texts := make([]string, len(chunks))
-	for i, c := range chunks {
-		texts[i] = indexed(c)
+	missing := t.reuse(chunks)
+	if len(missing) == 0 {
+		return nil
+	}
+	texts := make([]string, len(missing))
+	for i, at := range missing {
+		texts[i] = indexed(chunks[at])
 	}
 	vectors, err := t.embedder.Embed(ctx, texts)
 	if err != nil {
-		return fmt.Errorf("embed %d chunks: %w", len(chunks), err)
+		return fmt.Errorf("embed %d chunks: %w", len(texts), err)
 	}
 	t.answered(t.job.KnowledgeBaseID)
-	if len(vectors) != len(chunks) {
-		return fmt.Errorf("embed %d chunks: the embedder returned %d vectors", len(chunks), len(vectors))
+	if len(vectors) != len(texts) {
+		return fmt.Errorf("embed %d chunks: the embedder returned %d vectors", len(texts), len(vectors))
 	}
-	for i := range chunks {
-		chunks[i].Vector, chunks[i].Fingerprint = vectors[i], t.embedder.Fingerprint()
+	for i, at := range missing {
+		chunks[at].Vector, chunks[at].Fingerprint = vectors[i], t.embedder.Fingerprint()
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"ragagent/store"
 )
@@ -35,4 +36,41 @@ func (s *Service) ReadText(ctx context.Context, documentID string, span store.Sp
 		return "", fmt.Errorf("read the text of document %s: %w", documentID, err)
 	}
 	return string(raw), nil
+}
+
+// withText stores a document's normalised text and then calls record, which
+// refers to it; the text that was there before is dropped.
+func (s *Service) withText(ctx context.Context, doc *store.Document, body string, record func() error) error {
+	staged, err := s.cfg.Blobs.Stage(ctx, strings.NewReader(body), int64(len(body)))
+	if err != nil {
+		return fmt.Errorf("store the text: %w", err)
+	}
+	defer func() { _ = staged.Discard() }()
+	old := doc.TextSHA256
+	doc.TextSHA256, doc.TextBytes = staged.SHA256(), staged.Size()
+	if err := s.referTo(ctx, staged, doc.SHA256, record); err != nil {
+		doc.TextSHA256 = old
+		return err
+	}
+	if old != doc.TextSHA256 {
+		s.dropBlob(context.WithoutCancel(ctx), old)
+	}
+	return nil
+}
+
+// referTo commits a text and calls record under the lock of its hash. A text
+// that is its original, byte for byte, is there already.
+func (s *Service) referTo(ctx context.Context, staged store.Staged, original string, record func() error) error {
+	if staged.SHA256() == original {
+		return record()
+	}
+	defer s.blobs.lock(staged.SHA256())()
+	if err := staged.Commit(); err != nil {
+		return fmt.Errorf("store the text: %w", err)
+	}
+	err := record()
+	if err != nil {
+		s.discardBlob(context.WithoutCancel(ctx), staged.SHA256())
+	}
+	return err
 }

@@ -15,10 +15,11 @@ import (
 func (v *verifier) document(ctx context.Context, kb store.KnowledgeBase, doc store.Document, ids *contents) error {
 	v.report.Documents++
 	where := fmt.Sprintf("document %s (%s in %s)", doc.ID, doc.Name, kb.Name)
-	v.used[doc.SHA256] = where
+	for _, hash := range doc.Blobs() {
+		v.used[hash] = where
+	}
 	var text []byte
 	if doc.TextSHA256 != "" {
-		v.used[doc.TextSHA256] = where
 		text = v.text(ctx, doc) // what is wrong with the blob is said where blobs are checked
 	}
 	count := 0

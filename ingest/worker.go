@@ -16,6 +16,8 @@ var (
 	errDeleted   = errors.New("the document was deleted")
 	errCancelled = errors.New("the job was cancelled")
 	errLost      = errors.New("the lease was lost")
+	// A newer upload took the place of what the job was making.
+	errSuperseded = errors.New("the job was superseded")
 )
 
 // poll is how long an idle worker sleeps when nobody wakes it: only work of
@@ -134,7 +136,7 @@ func (s *Service) conclude(ctx context.Context, job store.Job, err, cause error)
 	case err == nil:
 		s.resumeJobs(true)
 		s.announce(done, job.ID)
-	case errors.Is(cause, errDeleted), errors.Is(cause, errCancelled), errors.Is(cause, errLost):
+	case errors.Is(cause, errDeleted), errors.Is(cause, errCancelled), errors.Is(cause, errSuperseded), errors.Is(cause, errLost):
 		// Decided already, by somebody else.
 		s.follow(done, job.KnowledgeBaseID, job.DocumentID)
 		s.announce(done, job.ID)

@@ -91,8 +91,10 @@ type Chunks interface {
 	// ErrNotFound; ErrConflict if the revision is visible.
 	ClearJournal(ctx context.Context, documentID string, revision int) error
 	// Publish makes a revision visible in one durable transaction: the
-	// document shows this revision, chunks of other revisions are removed, the
-	// job goes on in StageIndex. chunks are stored first, as by PutChunks, and
+	// document shows this revision and is what doc says, as which it was uploaded
+	// is taken from Document.Pending, the job goes on in StageIndex. Chunks of
+	// the revision before can be fetched by their ids until Finish, because an
+	// index may still name them. chunks are stored first, as by PutChunks, and
 	// what parsing found is recorded, as by SetParsed: a small document needs
 	// one transaction only. Once more does no harm. Neither the document nor the
 	// job is ready yet: Jobs.Finish says so once the search indexes have
@@ -102,7 +104,9 @@ type Chunks interface {
 	// DocumentChunks lists the visible chunks of a document by ordinal, from
 	// ordinal from on, at most limit. Vectors are not read.
 	DocumentChunks(ctx context.Context, documentID string, from, limit int) ([]Chunk, error)
-	// ChunksByID returns the visible chunks among ids, in the order of ids;
+	// ChunksByID returns the chunks among ids that are visible, or were until
+	// the revision now visible took their place and has not been finished, in the
+	// order of ids;
 	// those that do not exist are left out. Vectors are not read.
 	ChunksByID(ctx context.Context, ids []string) ([]Chunk, error)
 	Visible

@@ -7,8 +7,8 @@ import "time"
 type DeletedDocument struct {
 	ID              string
 	KnowledgeBaseID string
-	Revision        int    // that was visible; 0 for none
-	SHA256          string // of the original
+	Revision        int    // the latest that was begun
+	SHA256          string // of an original; "" if this is about a text alone
 	TextSHA256      string // of the normalised text; "" if it had none
 	DeletedAt       time.Time
 }

@@ -73,21 +73,23 @@ type Jobs interface {
 	// process that held the leases is known to be gone. It returns how many.
 	// Their attempts stay counted: it may be one of them that ended it.
 	RequeueAll(ctx context.Context) (int, error)
-	// Finish ends a running job and its document as ready. ErrConflict if the
+	// Finish ends a running job and its document as ready, and removes what is
+	// left of the revision before. ErrConflict if the
 	// job is no longer running or nothing was published, ErrNotFound if it is
 	// gone.
 	Finish(ctx context.Context, id string) error
 	// Fail ends a running or queued job and its document with a reason, and
 	// removes the chunks of the revision it was making, even if that was
-	// published: what failed is not found. ErrNotFound; ErrConflict if it has
-	// ended.
+	// published: what failed is not found. A revision that was visible before
+	// stays visible. ErrNotFound; ErrConflict if it has ended.
 	Fail(ctx context.Context, id, reason string) error
 	// CancelJob ends a queued or running job and its document as cancelled,
 	// and removes its chunks, as Fail does. ErrNotFound; ErrConflict if it has
-	// ended.
+	// ended, or its revision has taken the place of an older one.
 	CancelJob(ctx context.Context, id string) (Job, error)
 	// RetryJob queues a failed or cancelled job and its document again; its
-	// attempts are counted from 0. ErrNotFound; ErrConflict if it is in another state.
+	// attempts are counted from 0. ErrNotFound; ErrConflict if it is in another
+	// state, or a newer upload took its place.
 	RetryJob(ctx context.Context, id string) (Job, error)
 	// RetryFailed does that to every failed job of a knowledge base, "" for all
 	// of them, but those that a later job of their document has made pointless.

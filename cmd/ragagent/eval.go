@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -250,6 +251,7 @@ func (l *evalLoad) corpus(ctx context.Context, set *eval.Dataset) error {
 		}
 		err := l.submit(ctx, doc.ID, ingest.Upload{
 			Name:     "document.txt",
+			Path:     "corpus/" + url.PathEscape(doc.ID),
 			Title:    doc.Title,
 			MIME:     "text/plain",
 			Body:     strings.NewReader(body),

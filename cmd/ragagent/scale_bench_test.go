@@ -174,7 +174,7 @@ func fillScale(b *testing.B, a *app, kb store.KnowledgeBase) float64 {
 			}
 		}
 		begin := time.Now()
-		if _, _, _, err := a.records.AddDocument(b.Context(), doc, store.Job{ID: store.NewID("job"), Kind: store.JobIngest, Revision: 1}); err != nil {
+		if _, err := a.records.AddDocument(b.Context(), doc, store.Job{ID: store.NewID("job"), Kind: store.JobIngest, Revision: 1}); err != nil {
 			b.Fatal(err)
 		}
 		if err := staged.Discard(); err != nil { // a record refers to it now

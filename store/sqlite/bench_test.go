@@ -66,7 +66,7 @@ func benchJob(b *testing.B, db *DB, kb string) (store.Document, store.Job) {
 		TextSHA256: fmt.Sprintf("%064d", 2), TextBytes: 1 << 40,
 	}
 	job := store.Job{ID: store.NewID("job"), Kind: store.JobIngest, Revision: 1}
-	if _, _, _, err := db.AddDocument(ctx, doc, job); err != nil {
+	if _, err := db.AddDocument(ctx, doc, job); err != nil {
 		b.Fatal(err)
 	}
 	if _, err := db.Lease(ctx, time.Now(), time.Hour); err != nil {
@@ -150,17 +150,17 @@ func BenchmarkSmallDocument(b *testing.B) {
 	}
 	for i := range b.N {
 		doc := store.Document{
-			ID: store.NewID("doc"), KnowledgeBaseID: "kb_1", Name: "bench.txt", SHA256: fmt.Sprintf("%064d", i),
+			ID: store.NewID("doc"), KnowledgeBaseID: "kb_1", Name: fmt.Sprint(i), SHA256: fmt.Sprintf("%064d", i),
 			TextSHA256: fmt.Sprintf("%063dx", i), TextBytes: 1 << 40,
 		}
-		if _, _, _, err := db.AddDocument(ctx, doc, store.Job{ID: store.NewID("job"), Kind: store.JobIngest, Revision: 1}); err != nil {
+		if _, err := db.AddDocument(ctx, doc, store.Job{ID: store.NewID("job"), Kind: store.JobIngest, Revision: 1}); err != nil {
 			b.Fatal(err)
 		}
 		job, err := db.Lease(ctx, time.Now(), time.Hour)
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := db.SetParsed(ctx, doc); err != nil {
+		if err := db.SetParsed(ctx, job.ID, doc); err != nil {
 			b.Fatal(err)
 		}
 		if err := db.Publish(ctx, job.ID, doc, benchChunks(doc, 1, 0, 1)); err != nil {

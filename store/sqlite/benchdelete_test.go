@@ -21,11 +21,11 @@ func benchDocuments(b *testing.B, db *DB, n int) []string {
 	ids := make([]string, n)
 	for i := range ids {
 		doc := store.Document{
-			ID: store.NewID("doc"), KnowledgeBaseID: "kb_1", Name: "bench.txt",
+			ID: store.NewID("doc"), KnowledgeBaseID: "kb_1", Name: fmt.Sprint(i),
 			SHA256:     fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, i))),
 			TextSHA256: fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, -i))), TextBytes: 1 << 40,
 		}
-		if _, _, _, err := db.AddDocument(ctx, doc, store.Job{ID: store.NewID("job"), Kind: store.JobIngest, Revision: 1}); err != nil {
+		if _, err := db.AddDocument(ctx, doc, store.Job{ID: store.NewID("job"), Kind: store.JobIngest, Revision: 1}); err != nil {
 			b.Fatal(err)
 		}
 		job, err := db.Lease(ctx, time.Now(), time.Hour)

@@ -113,7 +113,29 @@ var rules = []struct{ problem, query string }{
 	},
 	{
 		"document %s has failed or was cancelled but can be found",
-		`SELECT id FROM documents WHERE status IN ('failed', 'cancelled') AND revision <> 0`,
+		`SELECT id FROM documents d WHERE status IN ('failed', 'cancelled') AND revision <> 0
+		AND NOT EXISTS (SELECT 1 FROM pending WHERE document = d.key)`,
+	},
+	{
+		"document %s is ready but has a revision that is not",
+		`SELECT d.id FROM documents d JOIN pending p ON p.document = d.key WHERE d.status = 'ready' OR p.revision <> d.latest`,
+	},
+	{
+		"document %s shows a content of which nothing is known",
+		`SELECT id FROM documents d WHERE shown_sha256 <> '' AND NOT EXISTS (SELECT 1 FROM pending WHERE document = d.key)`,
+	},
+	{
+		"document %s has no source",
+		`SELECT id FROM documents d WHERE NOT EXISTS (SELECT 1 FROM sources WHERE document = d.key)`,
+	},
+	{
+		"source %s stands for a document of another knowledge base",
+		`SELECT s.path FROM sources s JOIN documents d ON d.key = s.document WHERE s.kb_id <> d.kb_id`,
+	},
+	{
+		"document %s has revisions that were never begun",
+		`SELECT id FROM documents d WHERE latest < revision OR retiring <> 0 AND retiring >= revision
+		OR latest < (SELECT coalesce(max(j.revision), 0) FROM jobs j WHERE j.document = d.key)`,
 	},
 	{
 		"document %s waits for a job that is not there",
@@ -123,7 +145,7 @@ var rules = []struct{ problem, query string }{
 	{
 		"job %s is ready but its revision is not",
 		`SELECT j.id FROM jobs j JOIN documents d ON d.key = j.document
-		WHERE j.status = 'ready' AND (d.revision < j.revision OR d.status <> 'ready')`,
+		WHERE j.status = 'ready' AND d.revision < j.revision`,
 	},
 	{
 		"document %s has a revision with missing chunks",
@@ -133,7 +155,7 @@ var rules = []struct{ problem, query string }{
 	{
 		"document %s has chunks that are not visible and that no job is making",
 		`SELECT d.id FROM (SELECT DISTINCT document, revision FROM chunks) c JOIN documents d ON d.key = c.document
-		WHERE c.revision <> d.revision AND NOT EXISTS (SELECT 1 FROM jobs j
+		WHERE c.revision NOT IN (d.revision, d.retiring) AND NOT EXISTS (SELECT 1 FROM jobs j
 			WHERE j.document = c.document AND j.revision = c.revision AND j.status IN ('queued', 'running'))`,
 	},
 	{

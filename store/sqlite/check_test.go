@@ -33,7 +33,7 @@ func populate(t *testing.T) string {
 	}
 	must(db.CreateKnowledgeBase(ctx, store.KnowledgeBase{ID: crashKB, Name: "crash"}))
 	for n := 4; n <= 6; n++ {
-		_, _, _, err := db.AddDocument(ctx, crashDoc(n), crashJob(n))
+		_, err := db.AddDocument(ctx, crashDoc(n), crashJob(n))
 		must(err)
 		_, err = db.Lease(ctx, time.Now(), time.Hour)
 		must(err)

@@ -23,7 +23,7 @@ const visibleChunks = ` documents d JOIN chunks c ON c.document = d.key AND c.re
 
 const selectChunksByID = `SELECT ` + chunkColumns + ` FROM json_each(?) wanted
 	CROSS JOIN chunks c ON c.id = wanted.value
-	CROSS JOIN documents d ON d.key = c.document AND d.revision = c.revision
+	CROSS JOIN documents d ON d.key = c.document AND c.revision IN (d.revision, d.retiring)
 	ORDER BY wanted.key`
 
 var (
@@ -200,12 +200,12 @@ func (db *DB) ChunkJournal(ctx context.Context, documentID string, revision int)
 func (db *DB) ClearJournal(ctx context.Context, documentID string, revision int) error {
 	return db.write(ctx, "clear journal of "+documentID, func(ctx context.Context, tx *sql.Tx) error {
 		var key int64
-		var visible int
-		err := tx.QueryRowContext(ctx, `SELECT key, revision FROM documents WHERE id = ?`, documentID).Scan(&key, &visible)
+		var visible, retiring int
+		err := tx.QueryRowContext(ctx, `SELECT key, revision, retiring FROM documents WHERE id = ?`, documentID).Scan(&key, &visible, &retiring)
 		if err != nil {
 			return err
 		}
-		if visible == revision {
+		if visible == revision || retiring == revision {
 			return errPublished
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM chunks WHERE document = ? AND revision = ?`, key, revision)

@@ -30,7 +30,7 @@ func TestWritesTogether(t *testing.T) {
 		all.Go(func() {
 			for i := range each {
 				n := w*each + i
-				doc := store.Document{ID: fmt.Sprintf("doc_%04d", n), KnowledgeBaseID: "kb_1", Name: "a", SHA256: fmt.Sprintf("%064x", n)}
+				doc := store.Document{ID: fmt.Sprintf("doc_%04d", n), KnowledgeBaseID: "kb_1", Name: fmt.Sprint(n), SHA256: fmt.Sprintf("%064x", n)}
 				want := error(nil)
 				ctx, cancel := context.WithCancel(t.Context())
 				switch n % 3 {
@@ -40,10 +40,10 @@ func TestWritesTogether(t *testing.T) {
 					cancel()
 					want = context.Canceled
 				}
-				_, _, duplicate, err := db.AddDocument(ctx, doc, store.Job{ID: fmt.Sprintf("job_%04d", n), Kind: store.JobIngest, Revision: 1})
+				added, err := db.AddDocument(ctx, doc, store.Job{ID: fmt.Sprintf("job_%04d", n), Kind: store.JobIngest, Revision: 1})
 				cancel()
-				if !errors.Is(err, want) || duplicate {
-					t.Errorf("document %d: %v, want %v; duplicate: %t", n, err, want, duplicate)
+				if !errors.Is(err, want) || added.Duplicate {
+					t.Errorf("document %d: %v, want %v; duplicate: %t", n, err, want, added.Duplicate)
 				}
 			}
 		})

@@ -41,7 +41,7 @@ const crashKB = "kb_crash"
 // crashDoc is the n-th document; everything about it follows from n.
 func crashDoc(n int) store.Document {
 	return store.Document{
-		ID: fmt.Sprintf("doc_%06d", n), KnowledgeBaseID: crashKB, Name: "a.txt", SHA256: fmt.Sprintf("%064x", 2*n),
+		ID: fmt.Sprintf("doc_%06d", n), KnowledgeBaseID: crashKB, Name: "a.txt", Sources: []store.Source{{Path: fmt.Sprint(n)}}, SHA256: fmt.Sprintf("%064x", 2*n),
 		TextSHA256: fmt.Sprintf("%064x", 2*n+1), TextBytes: 1 << 30,
 	}
 }
@@ -93,7 +93,7 @@ func toil(ctx context.Context, path string, seed uint64, next int) error {
 		switch rng.IntN(5) {
 		case 0, 1:
 			err = announced("add", next, 0, func() error {
-				_, _, _, err := db.AddDocument(ctx, crashDoc(next), crashJob(next))
+				_, err := db.AddDocument(ctx, crashDoc(next), crashJob(next))
 				return err
 			})
 			next++

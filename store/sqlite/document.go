@@ -3,107 +3,89 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"ragagent/store"
 )
 
-const documentColumns = `d.id, d.kb_id, d.name, d.title, d.status, d.error, d.mime, d.bytes, d.sha256,
+// documentColumns are read from fromDocuments. What the row says of a content
+// is of the visible one, but for sha256.
+const documentColumns = `d.id, d.kb_id, d.name, d.title, d.status, d.error, d.mime, d.bytes,
+	iif(d.shown_sha256 = '', d.sha256, d.shown_sha256),
 	d.text_sha256, d.text_bytes, d.pages, d.chunk_count, d.metadata, d.warnings, d.revision,
-	d.created_at, d.updated_at`
+	d.created_at, d.updated_at, d.given_title, d.given_metadata,
+	(SELECT json_group_array(json_array(first.origin, first.path)) FROM
+		(SELECT s.origin, s.path FROM sources s WHERE s.document = d.key ORDER BY s.origin, s.path LIMIT 100) first),
+	d.sha256, p.revision, p.name, p.mime, p.bytes, p.text_sha256, p.text_bytes, p.given_title, p.given_metadata, p.created_at`
+
+const fromDocuments = ` FROM documents d LEFT JOIN pending p ON p.document = d.key `
 
 const (
-	oneDocument = ` FROM documents d WHERE d.id = ?1 AND (?2 = '' OR d.kb_id = ?2)`
+	oneDocument = fromDocuments + `WHERE d.id = ?1 AND (?2 = '' OR d.kb_id = ?2)`
 
 	selectDocument      = `SELECT ` + documentColumns + oneDocument
 	selectKeyedDocument = `SELECT d.key, ` + documentColumns + oneDocument
 
 	selectBlobInUse = `SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = ?1)
-		OR EXISTS (SELECT 1 FROM documents WHERE text_sha256 = ?1)`
+		OR EXISTS (SELECT 1 FROM documents WHERE text_sha256 = ?1)
+		OR EXISTS (SELECT 1 FROM documents WHERE shown_sha256 = ?1 AND shown_sha256 <> '')
+		OR EXISTS (SELECT 1 FROM pending WHERE text_sha256 = ?1 AND text_sha256 <> '')`
 )
 
 func scanDocument(row scanner) (d store.Document, err error) {
-	err = row.Scan(&d.ID, &d.KnowledgeBaseID, &d.Name, &d.Title, &d.Status, &d.Error, &d.MIME, &d.Bytes, &d.SHA256,
+	var p pendingRow
+	err = row.Scan(append([]any{&d.ID, &d.KnowledgeBaseID, &d.Name, &d.Title, &d.Status, &d.Error, &d.MIME, &d.Bytes, &d.SHA256,
 		&d.TextSHA256, &d.TextBytes, &d.Pages, &d.ChunkCount, metadata{&d.Metadata}, stringList{&d.Warnings},
-		&d.Revision, timestamp{&d.CreatedAt}, timestamp{&d.UpdatedAt})
+		&d.Revision, timestamp{&d.CreatedAt}, timestamp{&d.UpdatedAt}, &d.GivenTitle, metadata{&d.GivenMetadata},
+		sourceList{&d.Sources}}, p.fields()...)...)
+	if err == nil {
+		d.Pending, err = p.pending()
+	}
 	return d, err
 }
 
-// AddDocument implements store.Documents.
-func (db *DB) AddDocument(ctx context.Context, doc store.Document, job store.Job) (
-	stored store.Document, storedJob store.Job, duplicate bool, err error,
-) {
-	doc.Status, doc.Error, doc.ChunkCount, doc.Revision = store.StatusQueued, "", 0, 0
-	job.Status, job.DocumentID, job.KnowledgeBaseID = store.StatusQueued, doc.ID, doc.KnowledgeBaseID
-	if err := checkDocument(doc, job); err != nil {
-		return store.Document{}, store.Job{}, false, err
-	}
-	err = db.write(ctx, "add document "+doc.ID, func(ctx context.Context, tx *sql.Tx) error {
-		// Nobody writes between this look and the insert: the transaction
-		// holds the only write lock since it began.
-		duplicate = false
-		stored, err = documentByContent(ctx, tx, doc.KnowledgeBaseID, doc.SHA256)
-		if err == nil {
-			duplicate = true
-			storedJob, err = latestJob(ctx, tx, stored.ID)
-			return err
-		}
-		if !errors.Is(err, sql.ErrNoRows) {
-			return err
-		}
-		if err := insertDocument(ctx, tx, doc, job); err != nil {
-			return err
-		}
-		if stored, err = scanDocument(tx.QueryRowContext(ctx, selectDocument, doc.ID, "")); err != nil {
-			return err
-		}
-		storedJob, err = latestJob(ctx, tx, doc.ID)
-		return err
-	})
-	if err != nil {
-		return store.Document{}, store.Job{}, false, err
-	}
-	return stored, storedJob, duplicate, nil
+// pendingRow is a row of pending that may not be there.
+type pendingRow struct {
+	sha256                 string // of the document
+	revision               sql.NullInt64
+	name, mime             sql.NullString
+	bytes, textBytes       sql.NullInt64
+	textSHA256, givenTitle sql.NullString
+	givenMetadata          sql.NullString
+	createdAt              sql.NullInt64
 }
 
-func checkDocument(doc store.Document, job store.Job) error {
-	if err := checkNamed(doc.ID, doc.Name); err != nil {
+func (p *pendingRow) fields() []any {
+	return []any{&p.sha256, &p.revision, &p.name, &p.mime, &p.bytes, &p.textSHA256, &p.textBytes, &p.givenTitle, &p.givenMetadata, &p.createdAt}
+}
+
+func (p *pendingRow) pending() (*store.Pending, error) {
+	if !p.revision.Valid {
+		return nil, nil
+	}
+	out := &store.Pending{
+		Revision: int(p.revision.Int64), Name: p.name.String, MIME: p.mime.String, Bytes: p.bytes.Int64, SHA256: p.sha256,
+		TextSHA256: p.textSHA256.String, TextBytes: p.textBytes.Int64, GivenTitle: p.givenTitle.String,
+	}
+	if err := (timestamp{&out.CreatedAt}).Scan(p.createdAt.Int64); err != nil {
+		return nil, err
+	}
+	return out, metadata{&out.GivenMetadata}.Scan(p.givenMetadata.String)
+}
+
+// sourceList reads sources from JSON.
+type sourceList struct{ slice *[]store.Source }
+
+func (l sourceList) Scan(src any) error {
+	var pairs [][2]string
+	if err := (jsonValue{&pairs}).Scan(src); err != nil {
 		return err
 	}
-	switch {
-	case job.ID == "":
-		return store.Invalid("job.id", "it is empty")
-	case doc.SHA256 == "":
-		return store.Invalid("sha256", "it is empty")
-	case job.Revision < 1:
-		return store.Invalid("job.revision", "%d: revisions count from 1", job.Revision)
+	*l.slice = nil
+	for _, p := range pairs {
+		*l.slice = append(*l.slice, store.Source{Origin: p[0], Path: p[1]})
 	}
 	return nil
-}
-
-// documentByContent finds the document that has the content already.
-func documentByContent(ctx context.Context, tx *sql.Tx, kb, sha256 string) (store.Document, error) {
-	return scanDocument(tx.QueryRowContext(ctx, `SELECT `+documentColumns+` FROM documents d
-		WHERE d.kb_id = ? AND d.sha256 = ?`, kb, sha256))
-}
-
-func insertDocument(ctx context.Context, tx *sql.Tx, d store.Document, job store.Job) error {
-	res, err := tx.ExecContext(ctx, `INSERT INTO documents
-		(id, kb_id, name, title, status, error, mime, bytes, sha256, text_sha256, text_bytes, pages,
-		 chunk_count, metadata, warnings, revision, created_at, updated_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		d.ID, d.KnowledgeBaseID, d.Name, d.Title, d.Status, d.Error, d.MIME, d.Bytes, d.SHA256,
-		d.TextSHA256, d.TextBytes, d.Pages, d.ChunkCount, metadata{&d.Metadata}, stringList{&d.Warnings},
-		d.Revision, timestamp{&d.CreatedAt}, timestamp{&d.UpdatedAt})
-	if err != nil {
-		return err
-	}
-	key, err := res.LastInsertId()
-	if err != nil {
-		return err
-	}
-	return insertJob(ctx, tx, key, job)
 }
 
 // Document implements store.Documents.
@@ -115,7 +97,7 @@ func (db *DB) Document(ctx context.Context, kb, id string) (doc store.Document, 
 // Documents implements store.Documents.
 func (db *DB) Documents(ctx context.Context, kb string, page store.Page) (all []store.Document, err error) {
 	err = db.read(ctx, "list documents of "+kb, func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `SELECT `+documentColumns+` FROM documents d
+		rows, err := tx.QueryContext(ctx, `SELECT `+documentColumns+fromDocuments+`
 			WHERE d.kb_id = ? AND d.id > ? ORDER BY d.id LIMIT ?`, kb, page.After, page.Size())
 		all, err = collect(rows, err, scanDocument)
 		return err
@@ -126,21 +108,26 @@ func (db *DB) Documents(ctx context.Context, kb string, page store.Page) (all []
 // DeleteDocument implements store.Documents.
 func (db *DB) DeleteDocument(ctx context.Context, kb, id string) (doc store.Document, err error) {
 	err = db.write(ctx, "delete document "+id, func(ctx context.Context, tx *sql.Tx) error {
-		var key int64
-		if doc, key, err = db.keyedDocument(ctx, tx, kb, id); err != nil {
-			return err
-		}
-		// Its rows are named one kind after the other: the cascade does the same
-		// by looking each of them up twice.
-		for _, remove := range []*sql.Stmt{db.stmts.deleteChunks, db.stmts.deleteJobs, db.stmts.deleteDocument} {
-			if err := execPrepared(ctx, tx, remove, key); err != nil {
-				return err
-			}
-		}
-		return nil
+		doc, err = db.deleteDocument(ctx, tx, kb, id)
+		return err
 	})
 	if err != nil {
 		return store.Document{}, err
+	}
+	return doc, nil
+}
+
+func (db *DB) deleteDocument(ctx context.Context, tx *sql.Tx, kb, id string) (store.Document, error) {
+	doc, key, err := db.keyedDocument(ctx, tx, kb, id)
+	if err != nil {
+		return doc, err
+	}
+	// Its many rows are named one kind after the other: the cascade does the
+	// same by looking each of them up twice.
+	for _, remove := range []*sql.Stmt{db.stmts.deleteChunks, db.stmts.deleteJobs, db.stmts.deleteDocument} {
+		if err := execPrepared(ctx, tx, remove, key); err != nil {
+			return doc, err
+		}
 	}
 	return doc, nil
 }
@@ -160,10 +147,51 @@ type scanBefore struct {
 
 func (s scanBefore) Scan(dest ...any) error { return s.row.Scan(append([]any{s.first}, dest...)...) }
 
+// UpdateDocument implements store.Documents.
+func (db *DB) UpdateDocument(ctx context.Context, kb, id string, change func(*store.Document) error) (doc store.Document, err error) {
+	err = db.write(ctx, "update document "+id, func(ctx context.Context, tx *sql.Tx) error {
+		var key int64
+		if doc, key, err = db.keyedDocument(ctx, tx, kb, id); err != nil {
+			return err
+		}
+		if err := change(&doc); err != nil {
+			return err
+		}
+		now := db.now()
+		if _, err := tx.ExecContext(ctx, `UPDATE documents SET metadata = ?, given_metadata = ?, updated_at = ? WHERE key = ?`,
+			metadata{&doc.Metadata}, metadata{&doc.GivenMetadata}, timestamp{&now}, key); err != nil {
+			return err
+		}
+		if doc.Pending != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE pending SET given_metadata = ? WHERE document = ?`,
+				metadata{&doc.Pending.GivenMetadata}, key); err != nil {
+				return err
+			}
+		}
+		doc, _, err = db.keyedDocument(ctx, tx, kb, id)
+		return err
+	})
+	if err != nil {
+		return store.Document{}, err
+	}
+	return doc, nil
+}
+
 // SetParsed implements store.Documents.
-func (db *DB) SetParsed(ctx context.Context, doc store.Document) error {
+func (db *DB) SetParsed(ctx context.Context, jobID string, doc store.Document) error {
 	return db.write(ctx, "record parsing of "+doc.ID, func(ctx context.Context, tx *sql.Tx) error {
-		return db.setParsed(ctx, tx, doc)
+		t, err := runningTarget(ctx, tx, jobID)
+		if err != nil {
+			return err
+		}
+		if doc.ID != t.document {
+			return store.Invalid("document", "job %s works on %s, not on %s", jobID, t.document, doc.ID)
+		}
+		if t.pending != t.revision {
+			return db.setParsed(ctx, tx, doc)
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE pending SET text_sha256 = ?, text_bytes = ? WHERE document = ?`, doc.TextSHA256, doc.TextBytes, t.key)
+		return err
 	})
 }
 
@@ -188,12 +216,14 @@ func (db *DB) BlobInUse(ctx context.Context, sha256 string) (used bool, err erro
 	return used, failure("users of blob "+sha256, err)
 }
 
-// setDocumentStatus follows a job's status. A document that is ready stays so
-// while a job makes its next revision, or fails to.
-func (db *DB) setDocumentStatus(ctx context.Context, tx *sql.Tx, key int64, status store.Status, reason string) error {
+// setDocumentStatus follows the status of a job, if no later one has the say.
+func (db *DB) setDocumentStatus(ctx context.Context, tx *sql.Tx, t target, status store.Status, reason string) error {
+	if t.pending != 0 && t.pending != t.revision {
+		return nil
+	}
 	now := db.now()
-	_, err := tx.ExecContext(ctx, `UPDATE documents SET status = ?, error = ?, updated_at = ?
-		WHERE key = ? AND (status <> 'ready' OR revision = 0)`, status, reason, timestamp{&now}, key)
+	_, err := tx.ExecContext(ctx, `UPDATE documents SET status = ?, error = ?, updated_at = ? WHERE key = ?`,
+		status, reason, timestamp{&now}, t.key)
 	if err != nil {
 		return fmt.Errorf("set document %s: %w", status, err)
 	}

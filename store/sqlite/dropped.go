@@ -16,6 +16,8 @@ const (
 	// maxSweep is how many of the latest deletions a start looks after: it must
 	// not take long.
 	maxSweep = 20_000
+	// maxRevisions is how many of a document's revisions are looked for.
+	maxRevisions = 100
 	// maxRemembered is for how long a deletion is remembered.
 	maxRemembered = 90 * 24 * time.Hour
 )
@@ -88,7 +90,9 @@ func (db *DB) Remains(ctx context.Context, d store.DeletedDocument) (found []str
 		if n > 0 {
 			found = append(found, "its record is there")
 		}
-		for revision := range d.Revision + 2 { // one more than was visible may have been under way
+		// From the latest back, of which one more than was known may have been
+		// under way. Chunks of others went when the next one became visible.
+		for revision := d.Revision + 1; revision > max(0, d.Revision-maxRevisions); revision-- {
 			prefix := store.ChunkIDPrefix(d.ID, revision)
 			if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM chunks WHERE id >= ? AND id < ?`, prefix, prefix+"g").Scan(&n); err != nil {
 				return err

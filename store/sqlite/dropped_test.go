@@ -47,14 +47,14 @@ func TestDroppedBlobs(t *testing.T) {
 
 func TestDroppedTexts(t *testing.T) {
 	db := open(t, populate(t))
-	doc, err := db.Document(t.Context(), "", crashDoc(4).ID)
+	doc, err := db.Document(t.Context(), "", crashDoc(6).ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	old := doc.TextSHA256
 	for _, hash := range []string{old, "another", "a third"} { // the same again drops nothing
 		doc.TextSHA256 = hash
-		if err := db.SetParsed(t.Context(), doc); err != nil {
+		if err := db.SetParsed(t.Context(), crashJob(6).ID, doc); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -35,9 +35,10 @@ func jobByID(ctx context.Context, tx *sql.Tx, id string) (store.Job, error) {
 	return scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+fromJobs+`WHERE j.id = ?`, id))
 }
 
-func latestJob(ctx context.Context, tx *sql.Tx, document string) (store.Job, error) {
-	return scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+fromJobs+
-		`WHERE d.id = ? ORDER BY j.id DESC LIMIT 1`, document))
+// currentJob is the one that makes a document's latest revision, or has made it.
+func currentJob(ctx context.Context, tx *sql.Tx, document string) (store.Job, error) {
+	return scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+fromJobs+`LEFT JOIN pending p ON p.document = d.key
+		WHERE d.id = ? ORDER BY j.revision = `+currentRevision+` DESC, j.id DESC LIMIT 1`, document))
 }
 
 // target is what a job works on.
@@ -46,6 +47,9 @@ type target struct {
 	document string
 	kb       string
 	visible  int // revision that is found now, 0 for none
+	retiring int // that was found before, and whose chunks are still there; 0 for none
+	latest   int // that was begun
+	pending  int // that waits to take the place of the visible one; 0 for none
 	revision int // the one the job makes
 	status   store.Status
 }
@@ -53,9 +57,18 @@ type target struct {
 // published says that what the job makes can be found already.
 func (t target) published() bool { return t.visible == t.revision }
 
+// superseded says that another upload has taken the place of the job's.
+func (t target) superseded() bool {
+	if t.pending != 0 {
+		return t.pending != t.revision
+	}
+	return t.visible != 0 && t.visible != t.revision || t.latest != t.revision
+}
+
 func targetOf(ctx context.Context, tx *sql.Tx, job string) (t target, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT d.key, d.id, d.kb_id, d.revision, j.revision, j.status`+fromJobs+`WHERE j.id = ?`, job).
-		Scan(&t.key, &t.document, &t.kb, &t.visible, &t.revision, &t.status)
+	err = tx.QueryRowContext(ctx, `SELECT d.key, d.id, d.kb_id, d.revision, d.retiring, d.latest, coalesce(p.revision, 0), j.revision, j.status`+
+		fromJobs+`LEFT JOIN pending p ON p.document = d.key WHERE j.id = ?`, job).
+		Scan(&t.key, &t.document, &t.kb, &t.visible, &t.retiring, &t.latest, &t.pending, &t.revision, &t.status)
 	return t, err
 }
 
@@ -139,9 +152,10 @@ func (db *DB) Finish(ctx context.Context, id string) error {
 			done = total, updated_at = ? WHERE id = ?`, timestamp{&now}, id); err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE documents SET status = 'ready', error = '', updated_at = ? WHERE key = ?`,
-			timestamp{&now}, t.key)
-		return err
+		if err := retire(ctx, tx, t); err != nil {
+			return err
+		}
+		return db.setDocumentStatus(ctx, tx, t, store.StatusReady, "")
 	})
 }
 
@@ -155,6 +169,13 @@ func (db *DB) Fail(ctx context.Context, id, reason string) error {
 // CancelJob implements store.Jobs.
 func (db *DB) CancelJob(ctx context.Context, id string) (job store.Job, err error) {
 	err = db.write(ctx, "cancel job "+id, func(ctx context.Context, tx *sql.Tx) error {
+		t, err := targetOf(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if t.published() && t.retiring != 0 && !t.status.Ended() {
+			return fmt.Errorf("%w: revision %d is visible already", store.ErrConflict, t.revision)
+		}
 		if err := db.end(ctx, tx, id, store.StatusCancelled, ""); err != nil {
 			return err
 		}
@@ -165,8 +186,8 @@ func (db *DB) CancelJob(ctx context.Context, id string) (job store.Job, err erro
 }
 
 // end closes a queued or running job without a result. What it stored so far
-// goes, and with it the revision if it was published but not finished: a
-// document that failed is not found.
+// goes, and with it the revision if it was published but not finished: what
+// failed is not found. A revision that was visible before stays so.
 func (db *DB) end(ctx context.Context, tx *sql.Tx, id string, status store.Status, reason string) error {
 	t, err := targetOf(ctx, tx, id)
 	if err != nil {
@@ -182,13 +203,27 @@ func (db *DB) end(ctx context.Context, tx *sql.Tx, id string, status store.Statu
 		if _, err := tx.ExecContext(ctx, `UPDATE documents SET revision = 0, chunk_count = 0 WHERE key = ?`, t.key); err != nil {
 			return err
 		}
+		if err := retire(ctx, tx, t); err != nil {
+			return err
+		}
 	}
 	now := db.now()
 	if _, err := tx.ExecContext(ctx, `UPDATE jobs SET status = ?, error = ?, lease_until = 0, updated_at = ? WHERE id = ?`,
 		status, reason, timestamp{&now}, id); err != nil {
 		return err
 	}
-	return db.setDocumentStatus(ctx, tx, t.key, status, reason)
+	return db.setDocumentStatus(ctx, tx, t, status, t.outcome(status, reason))
+}
+
+// outcome is what a document says of a job that ended without a result.
+func (t target) outcome(status store.Status, reason string) string {
+	switch {
+	case t.visible == 0 || t.published():
+		return reason
+	case status == store.StatusCancelled:
+		return fmt.Sprintf("revision %d was cancelled; revision %d is still searched", t.revision, t.visible)
+	}
+	return fmt.Sprintf("revision %d failed: %s; revision %d is still searched", t.revision, reason, t.visible)
 }
 
 // RetryJob implements store.Jobs.
@@ -211,22 +246,28 @@ func (db *DB) retry(ctx context.Context, tx *sql.Tx, id string) error {
 	if t.status != store.StatusFailed && t.status != store.StatusCancelled {
 		return fmt.Errorf("%w: it is %s", store.ErrConflict, t.status)
 	}
+	if t.superseded() {
+		return fmt.Errorf("%w: a newer upload took its place", store.ErrConflict)
+	}
 	now := db.now()
 	if _, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'queued', stage = '', done = 0, total = 0,
 		error = '', attempts = 0, started_at = 0, lease_until = 0, updated_at = ? WHERE id = ?`,
 		timestamp{&now}, id); err != nil {
 		return err
 	}
-	return db.setDocumentStatus(ctx, tx, t.key, store.StatusQueued, "")
+	return db.setDocumentStatus(ctx, tx, t, store.StatusQueued, "")
 }
 
 // retryBatch is how many jobs are queued again in one transaction: others can
 // write between two of them.
 const retryBatch = 200
 
-// selectFailed lists failed jobs, but those that a later job has superseded.
-const selectFailed = `SELECT j.id` + fromJobs + `WHERE j.status = 'failed' AND (?1 = '' OR d.kb_id = ?1)
-	AND NOT EXISTS (SELECT 1 FROM jobs later WHERE later.document = j.document AND later.id > j.id) ORDER BY j.id LIMIT ?2`
+// currentRevision is the one that a document's current job makes, or has made.
+const currentRevision = `coalesce(p.revision, iif(d.revision > 0, d.revision, d.latest))`
+
+// selectFailed lists failed jobs, but those whose place a newer upload took.
+const selectFailed = `SELECT j.id` + fromJobs + `LEFT JOIN pending p ON p.document = d.key
+	WHERE j.status = 'failed' AND (?1 = '' OR d.kb_id = ?1) AND j.revision = ` + currentRevision + ` ORDER BY j.id LIMIT ?2`
 
 // RetryFailed implements store.Jobs.
 func (db *DB) RetryFailed(ctx context.Context, kb string) (total int, err error) {

@@ -14,7 +14,7 @@ import (
 func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration, except ...string) (job store.Job, err error) {
 	until := now.Add(lease)
 	err = db.write(ctx, "lease a job", func(ctx context.Context, tx *sql.Tx) error {
-		id, key, err := oldestWaiting(ctx, tx, now, except)
+		id, err := oldestWaiting(ctx, tx, now, except)
 		if err != nil {
 			return err
 		}
@@ -23,7 +23,11 @@ func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration, exc
 			timestamp{&now}, timestamp{&until}, id); err != nil {
 			return err
 		}
-		if err := db.setDocumentStatus(ctx, tx, key, store.StatusRunning, ""); err != nil {
+		t, err := targetOf(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if err := db.setDocumentStatus(ctx, tx, t, store.StatusRunning, ""); err != nil {
 			return err
 		}
 		job, err = jobByID(ctx, tx, id)
@@ -35,22 +39,22 @@ func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration, exc
 // oldestWaiting looks at one queued row and at the few running ones, however
 // long the history of ended jobs is; where some are to be passed over, at those
 // too.
-func oldestWaiting(ctx context.Context, tx *sql.Tx, now time.Time, except []string) (id string, document int64, err error) {
+func oldestWaiting(ctx context.Context, tx *sql.Tx, now time.Time, except []string) (id string, err error) {
 	wanted, args := ``, []any{timestamp{&now}}
 	if len(except) > 0 {
 		passed, err := json.Marshal(except)
 		if err != nil {
-			return "", 0, err
+			return "", err
 		}
 		wanted = `AND (SELECT kb_id FROM documents WHERE key = document) NOT IN (SELECT value FROM json_each(?2))`
 		args = append(args, string(passed))
 	}
-	err = tx.QueryRowContext(ctx, `SELECT id, document FROM (
-			SELECT * FROM (SELECT id, document FROM jobs WHERE status = 'queued' `+wanted+` ORDER BY id LIMIT 1)
+	err = tx.QueryRowContext(ctx, `SELECT id FROM (
+			SELECT * FROM (SELECT id FROM jobs WHERE status = 'queued' `+wanted+` ORDER BY id LIMIT 1)
 			UNION ALL
-			SELECT * FROM (SELECT id, document FROM jobs WHERE status = 'running' AND lease_until <= ?1 `+wanted+` ORDER BY id LIMIT 1)
-		) ORDER BY id LIMIT 1`, args...).Scan(&id, &document)
-	return id, document, err
+			SELECT * FROM (SELECT id FROM jobs WHERE status = 'running' AND lease_until <= ?1 `+wanted+` ORDER BY id LIMIT 1)
+		) ORDER BY id LIMIT 1`, args...).Scan(&id)
+	return id, err
 }
 
 // Heartbeat implements store.Jobs.
@@ -92,7 +96,8 @@ func (db *DB) RequeueAll(ctx context.Context) (n int, err error) {
 func (db *DB) requeue(ctx context.Context, tx *sql.Tx, uncount int, where string, args ...any) (int, error) {
 	now := db.now()
 	if _, err := tx.ExecContext(ctx, `UPDATE documents SET status = 'queued', updated_at = ? WHERE status = 'running'
-		AND key IN (SELECT document FROM jobs WHERE `+where+`)`, append([]any{timestamp{&now}}, args...)...); err != nil {
+		AND key IN (SELECT document FROM jobs WHERE `+where+`
+			AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.document = jobs.document AND p.revision <> jobs.revision))`, append([]any{timestamp{&now}}, args...)...); err != nil {
 		return 0, err
 	}
 	res, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'queued', lease_until = 0, attempts = attempts - ?, updated_at = ?

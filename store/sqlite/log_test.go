@@ -22,7 +22,7 @@ func killed(t *testing.T) (files map[string][]byte, ends []int) {
 		t.Fatal(err)
 	}
 	for n := range 5 {
-		if _, _, _, err := db.AddDocument(t.Context(), crashDoc(n), crashJob(n)); err != nil {
+		if _, err := db.AddDocument(t.Context(), crashDoc(n), crashJob(n)); err != nil {
 			t.Fatal(err)
 		}
 		info, err := os.Stat(path + "-wal")

@@ -167,7 +167,7 @@ func TestReferencedBlobs(t *testing.T) {
 	}
 	again := crashDoc(6)
 	again.ID, again.KnowledgeBaseID, again.TextSHA256 = "doc_again", "kb_2", ""
-	if _, _, _, err := db.AddDocument(t.Context(), again, crashJob(9)); err != nil {
+	if _, err := db.AddDocument(t.Context(), again, crashJob(9)); err != nil {
 		t.Fatal(err)
 	}
 	var got []string

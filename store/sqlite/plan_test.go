@@ -25,7 +25,10 @@ func TestQueriesWalkIndexes(t *testing.T) {
 		"oldest queued":              `SELECT id, document FROM jobs WHERE status = 'queued' ORDER BY id LIMIT 1`,
 		"jobs by status":             `SELECT ` + jobColumns + fromJobs + `WHERE j.status = ? AND j.id > ? ORDER BY j.id LIMIT ?`,
 		"latest messages":            `SELECT ` + messageColumns + ` FROM messages WHERE conversation_id = ? ORDER BY key DESC LIMIT ?`,
-		"documents of a page":        `SELECT ` + documentColumns + ` FROM documents d WHERE d.kb_id = ? AND d.id > ? ORDER BY d.id LIMIT ?`,
+		"documents of a page":        `SELECT ` + documentColumns + fromDocuments + `WHERE d.kb_id = ? AND d.id > ? ORDER BY d.id LIMIT ?`,
+		"sources of an origin":       selectSources,
+		"users of a blob":            selectBlobInUse,
+		"jobs of a document":         `SELECT id FROM jobs WHERE document = ? AND status IN ('queued', 'running')`,
 	} {
 		args := make([]any, strings.Count(strings.ReplaceAll(query, "?2 = ''", ""), "?"))
 		rows, err := db.readers.QueryContext(t.Context(), `EXPLAIN QUERY PLAN `+query, args...)
@@ -38,6 +41,9 @@ func TestQueriesWalkIndexes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, step := range steps {
+			if step == "SCAN first" || strings.HasPrefix(step, "SCAN CONSTANT ROW") {
+				continue // the few sources of one document; no table at all
+			}
 			if strings.HasPrefix(step, "SCAN") || strings.Contains(step, "TEMP B-TREE") {
 				t.Errorf("%s: %s", name, step)
 			}

@@ -31,6 +31,8 @@ var sealedTables = []sealedTable{
 	{name: "vectors", row: `'vector ' || space || ' of chunk ' || (SELECT c.id FROM chunks c WHERE c.key = chunk)`},
 	{name: "embedder_changes", row: `'change of embedder ' || id`},
 	{name: "jobs", row: `'job ' || id`},
+	{name: "sources", row: `'source ' || path || ' of document ' || (SELECT d.id FROM documents d WHERE d.key = document)`},
+	{name: "pending", row: `'pending revision of document ' || (SELECT d.id FROM documents d WHERE d.key = document)`},
 	{name: "conversations", row: `'conversation ' || id`},
 	{name: "messages", row: `'message ' || id`},
 	{name: "runs", row: `'run ' || id`},

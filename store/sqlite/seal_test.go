@@ -37,9 +37,9 @@ func sealed(t *testing.T) string {
 	must(db.CreateKnowledgeBase(ctx, store.KnowledgeBase{ID: "kb_1", Name: "one", Description: "the-description"}))
 	doc := store.Document{
 		ID: "doc_1", KnowledgeBaseID: "kb_1", Name: "the-name", Title: "the-title", SHA256: "s", TextSHA256: "t", TextBytes: 1000,
-		Metadata: store.Metadata{"key": "the-property"},
+		Metadata: store.Metadata{"key": "the-property"}, Sources: []store.Source{{Path: "the-path"}},
 	}
-	_, _, _, err = db.AddDocument(ctx, doc, store.Job{ID: "job_1", Kind: "the-kind", Revision: 1})
+	_, err = db.AddDocument(ctx, doc, store.Job{ID: "job_1", Kind: "the-kind", Revision: 1})
 	must(err)
 	_, err = db.Lease(ctx, time.Now(), time.Hour)
 	must(err)
@@ -48,6 +48,9 @@ func sealed(t *testing.T) string {
 		Span: store.Span{Start: 0, End: 8}, Text: "the-text", Vector: []float32{0.6, 0, -0.8},
 	}}))
 	must(db.Finish(ctx, "job_1"))
+	next := store.Document{ID: "doc_2", KnowledgeBaseID: "kb_1", Name: "the-next-name", SHA256: "s2", Sources: doc.Sources}
+	_, err = db.AddDocument(ctx, next, store.Job{ID: "job_next", Kind: "ingest", Revision: 1})
+	must(err)
 	must(db.StartConversation(ctx, store.Conversation{ID: "conv_1", Title: "the-conversation"},
 		store.Run{ID: "run_1", ConversationID: "conv_1", Answer: "the-answer", Steps: []store.Thought{{Position: 1, Thought: "the-thought"}}},
 		[]store.Message{{ID: "msg_1", ConversationID: "conv_1", Role: "user", Content: "the-message"}}))
@@ -73,6 +76,8 @@ func TestChecksumsOfRows(t *testing.T) {
 		{"the-description", "knowledge base kb_1", 1},
 		{"the-name", "document doc_1", 1},
 		{"the-property", "document doc_1", 1},
+		{"the-path", "source uhe-path of document doc_1", 1},
+		{"the-next-name", "pending revision of document doc_1", 1},
 		{"the-kind", "job job_1", 1},
 		{"the-chunk-title", chunk, 1},
 		{"the-heading", chunk, 1},

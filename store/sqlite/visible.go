@@ -113,7 +113,9 @@ func (db *DB) vectorsOf(ctx context.Context, what string, choose chosenQuery) it
 // ReferencedBlobs yields the hash of every blob that a document refers to,
 // original or text, each once and in ascending order.
 func (db *DB) ReferencedBlobs(ctx context.Context) iter.Seq2[string, error] {
-	const query = `SELECT sha256 FROM documents UNION SELECT text_sha256 FROM documents WHERE text_sha256 <> '' ORDER BY 1`
+	const query = `SELECT sha256 FROM documents UNION SELECT text_sha256 FROM documents WHERE text_sha256 <> ''
+		UNION SELECT shown_sha256 FROM documents WHERE shown_sha256 <> ''
+		UNION SELECT text_sha256 FROM pending WHERE text_sha256 <> '' ORDER BY 1`
 	return func(yield func(string, error) bool) {
 		err := db.stream(ctx, "referenced blobs", query, nil, func(rows *sql.Rows) error {
 			var sha256 string

@@ -15,11 +15,7 @@ func testDocuments(t *testing.T, open func(t *testing.T) Records) {
 		f.addKnowledgeBase("kb_2")
 		want := sampleDocument("kb_1", 1)
 		job := sampleJob(want, 1)
-		doc, storedJob, duplicate, err := f.AddDocument(f.ctx, want, job)
-		f.must(err)
-		f.equal("duplicate", false, duplicate)
-		f.equal("returned document", want, doc)
-		f.equal("returned job", job, storedJob)
+		f.equal("what became of it", store.Added{Document: want, Job: job}, f.add(want, job))
 		f.equal("stored document", want, f.document(want.ID))
 		f.equal("stored job", job, f.job(job.ID))
 		inKB, err := f.Document(f.ctx, "kb_1", want.ID)
@@ -39,7 +35,7 @@ func testDocuments(t *testing.T, open func(t *testing.T) Records) {
 			doc := sampleDocument("kb_1", 2)
 			job := sampleJob(doc, 2)
 			change(&doc, &job)
-			_, _, _, err := f.AddDocument(f.ctx, doc, job)
+			_, err := f.AddDocument(f.ctx, doc, job)
 			f.wantErr(err, want)
 		}
 		bad(store.ErrNotFound, func(d *store.Document, j *store.Job) { d.KnowledgeBaseID = "kb_2"; j.KnowledgeBaseID = "kb_2" })
@@ -62,37 +58,27 @@ func testDocuments(t *testing.T, open func(t *testing.T) Records) {
 		first, firstJob := f.finish("kb_1", 1, 2)
 		again := sampleDocument("kb_1", 2)
 		again.SHA256 = first.SHA256
-		doc, job, duplicate, err := f.AddDocument(f.ctx, again, sampleJob(again, 2))
-		f.must(err)
-		f.equal("duplicate", true, duplicate)
-		f.equal("its document", first, doc)
-		f.equal("its job", firstJob, job)
-		_, err = f.Document(f.ctx, "", again.ID)
+		first.Sources = append(first.Sources, again.Sources...)
+		f.equal("what became of it", store.Added{Document: first, Job: firstJob, Duplicate: true}, f.add(again, sampleJob(again, 2)))
+		_, err := f.Document(f.ctx, "", again.ID)
 		f.wantErr(err, store.ErrNotFound)
 		_, err = f.Job(f.ctx, "job_0002")
 		f.wantErr(err, store.ErrNotFound)
 
 		again.KnowledgeBaseID = "kb_2"
-		_, _, duplicate, err = f.AddDocument(f.ctx, again, sampleJob(again, 2))
-		f.must(err)
-		f.equal("duplicate in another knowledge base", false, duplicate)
+		f.equal("duplicate in another knowledge base", false, f.add(again, sampleJob(again, 2)).Duplicate)
 
 		// Whatever became of it, it is the same document.
 		_, failed := f.queue("kb_1", 3)
 		f.must(f.Fail(f.ctx, failed.ID, "no text found"))
 		third := sampleDocument("kb_1", 4)
 		third.SHA256 = hash(3)
-		doc, job, duplicate, err = f.AddDocument(f.ctx, third, sampleJob(third, 4))
-		f.must(err)
-		f.equal("duplicate of a failed one", true, duplicate)
-		f.equal("the failed one", f.document("doc_0003"), doc)
-		f.equal("its failed job", f.job(failed.ID), job)
+		added := f.add(third, sampleJob(third, 4))
+		f.equal("duplicate of a failed one", store.Added{Document: f.document("doc_0003"), Job: f.job(failed.ID), Duplicate: true}, added)
 
 		_, err = f.DeleteDocument(f.ctx, "kb_1", "doc_0003")
 		f.must(err)
-		_, _, duplicate, err = f.AddDocument(f.ctx, third, sampleJob(third, 4))
-		f.must(err)
-		f.equal("duplicate of a deleted one", false, duplicate)
+		f.equal("duplicate of a deleted one", false, f.add(third, sampleJob(third, 4)).Duplicate)
 	})
 	t.Run("many adding the same bytes at once add one", func(t *testing.T) {
 		f := newFixture(t, open)
@@ -108,11 +94,11 @@ func testDocuments(t *testing.T, open func(t *testing.T) Records) {
 			wg.Go(func() {
 				doc := sampleDocument("kb_1", i)
 				doc.SHA256 = hash(7)
-				stored, job, duplicate, err := f.AddDocument(f.ctx, doc, sampleJob(doc, i))
+				added, err := f.AddDocument(f.ctx, doc, sampleJob(doc, i))
 				if err != nil {
 					t.Error(err)
 				}
-				got[i] = outcome{stored.ID, job.ID, duplicate}
+				got[i] = outcome{added.Document.ID, added.Job.ID, added.Duplicate}
 			})
 		}
 		wg.Wait()
@@ -138,12 +124,12 @@ func testDocuments(t *testing.T, open func(t *testing.T) Records) {
 	t.Run("parsed", func(t *testing.T) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
-		doc, _ := f.start("kb_1", 1)
+		doc, job := f.start("kb_1", 1)
 		was := f.document(doc.ID)
 		change := parsed(doc)
 		change.Metadata = store.Metadata{"author": "Lovelace"}
 		change.Name, change.Bytes, change.Status, change.SHA256 = "ignored", 1, store.StatusReady, hash(99)
-		f.must(f.SetParsed(f.ctx, change))
+		f.must(f.SetParsed(f.ctx, job.ID, change))
 		want := was
 		want.Title, want.MIME, want.TextSHA256, want.TextBytes = change.Title, change.MIME, change.TextSHA256, change.TextBytes
 		want.Pages, want.Warnings, want.Metadata = change.Pages, change.Warnings, change.Metadata
@@ -153,8 +139,11 @@ func testDocuments(t *testing.T, open func(t *testing.T) Records) {
 		if !got.UpdatedAt.After(was.CreatedAt) {
 			t.Errorf("updated at %v, not after %v", got.UpdatedAt, was.CreatedAt)
 		}
-		change.ID = "doc_none"
-		f.wantErr(f.SetParsed(f.ctx, change), store.ErrNotFound)
+		f.wantErr(f.SetParsed(f.ctx, "job_none", change), store.ErrNotFound)
+		other, _ := f.queue("kb_1", 2)
+		f.wantErr(f.SetParsed(f.ctx, job.ID, other), store.ErrInvalid)
+		f.must(f.Fail(f.ctx, job.ID, "broken"))
+		f.wantErr(f.SetParsed(f.ctx, job.ID, change), store.ErrConflict)
 	})
 	t.Run("delete", func(t *testing.T) {
 		f := newFixture(t, open)

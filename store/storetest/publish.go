@@ -55,8 +55,7 @@ func testPublish(t *testing.T, open func(t *testing.T) Records) {
 		doc := sampleDocument("kb_1", 1)
 		job := sampleJob(doc, 1)
 		job.Revision = 3
-		_, _, _, err := f.AddDocument(f.ctx, doc, job)
-		f.must(err)
+		f.add(doc, job)
 		leased, err := f.Lease(f.ctx, at(10), 0)
 		f.must(err)
 		f.equal("leased", 3, leased.Revision)

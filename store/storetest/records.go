@@ -28,6 +28,8 @@ func TestRecords(t *testing.T, open func(t *testing.T) Records) {
 	t.Run("KnowledgeBases", func(t *testing.T) { testKnowledgeBases(t, open) })
 	t.Run("Documents", func(t *testing.T) { testDocuments(t, open) })
 	t.Run("Chunks", func(t *testing.T) { testChunks(t, open) })
+	t.Run("Revisions", func(t *testing.T) { testRevisions(t, open) })
+	t.Run("Sources", func(t *testing.T) { testSources(t, open) })
 	t.Run("Publish", func(t *testing.T) { testPublish(t, open) })
 	t.Run("Lease", func(t *testing.T) { testLease(t, open) })
 	t.Run("Jobs", func(t *testing.T) { testJobs(t, open) })
@@ -99,6 +101,7 @@ func sampleDocument(kb string, n int) store.Document {
 		Metadata: store.Metadata{
 			"author": "Ada", "year": 1843.0, "draft": false, "tags": []string{"notes", "engine"}, "none": []string{},
 		},
+		Sources:   []store.Source{{Path: fmt.Sprintf("file %d.pdf", n)}},
 		CreatedAt: at(2), UpdatedAt: at(3),
 	}
 }
@@ -110,15 +113,21 @@ func sampleJob(doc store.Document, n int) store.Job {
 	}
 }
 
+func (f fixture) add(doc store.Document, job store.Job) store.Added {
+	f.t.Helper()
+	added, err := f.AddDocument(f.ctx, doc, job)
+	f.must(err)
+	return added
+}
+
 // queue adds the n-th document with its job.
 func (f fixture) queue(kb string, n int) (store.Document, store.Job) {
 	f.t.Helper()
-	doc, job, duplicate, err := f.AddDocument(f.ctx, sampleDocument(kb, n), sampleJob(sampleDocument(kb, n), n))
-	f.must(err)
-	if duplicate {
-		f.t.Fatalf("document %d is a duplicate of %s", n, doc.ID)
+	added := f.add(sampleDocument(kb, n), sampleJob(sampleDocument(kb, n), n))
+	if added.Duplicate {
+		f.t.Fatalf("document %d is a duplicate of %s", n, added.Document.ID)
 	}
-	return doc, job
+	return added.Document, added.Job
 }
 
 // start queues the n-th document and leases its job.
