@@ -14,6 +14,7 @@ import (
 
 	"ragagent/agent"
 	"ragagent/agent/llm"
+	"ragagent/store"
 )
 
 type askRequest struct {
@@ -152,6 +153,10 @@ func (s *Server) inputOf(ctx context.Context, in askRequest) (agent.Input, error
 	if err != nil {
 		return input, err
 	}
+	filter, err := store.ParseFilter(in.Filter)
+	if err != nil {
+		return input, err
+	}
 	kbs, err := s.scopeOf(ctx, in.KnowledgeBases)
 	if err != nil {
 		return input, err
@@ -161,7 +166,7 @@ func (s *Server) inputOf(ctx context.Context, in askRequest) (agent.Input, error
 			return input, missing(err, "conversation", in.ConversationID)
 		}
 	}
-	input.Tools, err = s.cfg.Tools(Scope{KnowledgeBases: kbs, TopK: topK})
+	input.Tools, err = s.cfg.Tools(Scope{KnowledgeBases: kbs, TopK: topK, Filter: filter})
 	return input, err
 }
 
@@ -174,9 +179,6 @@ func laterFields(in askRequest) error {
 		return invalidField("strategy", "must be function_call, not %q", in.Strategy)
 	}
 	if err := laterField("agent", in.Agent); err != nil {
-		return err
-	}
-	if err := laterField("filter", in.Filter); err != nil {
 		return err
 	}
 	return laterField("output_schema", in.OutputSchema)

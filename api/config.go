@@ -30,6 +30,10 @@ type Config struct {
 	// reach is fixed here, by the server: never by a model or a document.
 	Tools func(Scope) ([]tool.Tool, error)
 
+	// Fields describes what the documents of a knowledge base, given by its id,
+	// can be filtered by, with so many values of each field; nil: nothing.
+	Fields func(kbID string, values int) []retrieval.Field
+
 	// Page is the web page: index.html and assets/. nil, or one without
 	// index.html, shows a short message instead.
 	Page fs.FS
@@ -76,6 +80,7 @@ type Config struct {
 type Scope struct {
 	KnowledgeBases []store.KnowledgeBase // at least one
 	TopK           int                   // 0 means the knowledge base's default
+	Filter         *store.Filter         // documents that may be found; nil for all
 }
 
 // Readiness is how far the search indexes are loaded.
@@ -143,6 +148,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Quarantined == nil {
 		c.Quarantined = func(string) error { return nil }
+	}
+	if c.Fields == nil {
+		c.Fields = func(string, int) []retrieval.Field { return nil }
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

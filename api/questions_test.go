@@ -87,7 +87,8 @@ func TestBadQuestions(t *testing.T) {
 		{"/retrieve", `"query":"q","top_k":-1`, invalid("top_k", "is -1, allowed are 1 to 1000")},
 		{"/retrieve", `"query":"q","score_threshold":1.5`, invalid("score_threshold", "is 1.5, allowed are 0 to 1")},
 		{"/retrieve", `"query":"q","mode":"magic"`, invalid("mode", `must be hybrid, lexical or dense, not "magic"`)},
-		{"/retrieve", `"query":"q","filter":{"year":2022}`, later("filter")},
+		{"/retrieve", `"query":"q","filter":{"and":[{"year":2022},{"year":{"between":[1,2]}}]}`, invalid(
+			"filter.and[1].year.between", `"between" is no operator: use eq, ne, lt, le, gt, ge, in, contains or exists`)},
 		{"/retrieve", `"query":"q","knowledge_bases":["kb_1","nope"]`, unknown(1)},
 		{"/retrieve", `"query":"q","knowledge_bases":[]`, invalid("knowledge_bases", "is missing: name at least one knowledge base to search")},
 		{"/retrieve", `"query":"q","knowledge_bases":[` + many + `]`, invalid("knowledge_bases", "names 65, at most 64 are searched at once")},
@@ -101,7 +102,7 @@ func TestBadQuestions(t *testing.T) {
 		{"/ask", `"messages":[{"role":"system","content":"q"}]`, invalid("messages[0].role", `must be user or assistant, not "system"`)},
 		{"/ask", `"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]`, invalid("messages[1].role", "must be user: the last message is the question")},
 		{"/ask", `"messages":[{"role":"user","content":""}]`, invalid("messages[0].content", "is missing or empty")},
-		{"/ask", `"question":"q","filter":{}`, later("filter")},
+		{"/ask", `"question":"q","filter":{"or":[]}`, invalid("filter.or", "must be a list of one or more filters")},
 		{"/ask", `"question":"q","agent":"research"`, later("agent")},
 		{"/ask", `"question":"q","output_schema":{}`, later("output_schema")},
 		{"/ask", `"question":"q","strategy":"magic"`, invalid("strategy", `must be function_call, not "magic"`)},

@@ -142,10 +142,10 @@ func (s *Server) queryOf(ctx context.Context, in retrieveRequest) (retrieval.Que
 		}
 		query.ScoreThreshold = *t
 	}
-	if err := laterField("filter", in.Filter); err != nil {
+	var err error
+	if query.Filter, err = store.ParseFilter(in.Filter); err != nil {
 		return query, err
 	}
-	var err error
 	if query.TopK, err = topKOf(in.TopK); err != nil {
 		return query, err
 	}

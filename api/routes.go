@@ -25,6 +25,7 @@ func (s *Server) routes() []route {
 		{http.MethodPatch, kb, s.updateKnowledgeBase},
 		{http.MethodDelete, kb, s.deleteKnowledgeBase},
 
+		{http.MethodGet, kb + "/metadata", s.listFields},
 		{http.MethodPost, kb + "/preview", s.preview},
 		{http.MethodPost, kb + "/documents", s.addDocuments},
 		{http.MethodGet, kb + "/documents", s.listDocuments},

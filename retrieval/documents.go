@@ -27,6 +27,9 @@ type Numbering = attributes.Numbering
 // Field describes what the documents of a knowledge base have under one name.
 type Field = attributes.Field
 
+// FieldCount is one value of a Field, with the number of documents that have it.
+type FieldCount = attributes.Count
+
 // tables are the metadata of the documents that can be found, by knowledge base.
 type tables struct {
 	records Documents // nil: there are none

@@ -9,7 +9,8 @@ import (
 type askCmd struct {
 	reachFlags
 	modelFlags
-	KB       []string `name:"kb" help:"Knowledge bases to answer from." required:"" placeholder:"NAME"`
+	KB []string `name:"kb" help:"Knowledge bases to answer from." required:"" placeholder:"NAME"`
+	filterFlag
 	JSON     bool     `name:"json" help:"Print the whole result as JSON."`
 	Question []string `arg:"" help:"The question."`
 }
@@ -36,6 +37,7 @@ func (c *askCmd) Run(e *env) error {
 		err := api.post(e.ctx, "/api/v1/ask", map[string]any{
 			"question":        strings.Join(c.Question, " "),
 			"knowledge_bases": c.KB,
+			"filter":          c.filter(),
 		}, &raw)
 		if err != nil {
 			return err

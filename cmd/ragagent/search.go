@@ -9,11 +9,29 @@ import (
 type searchCmd struct {
 	reachFlags
 	modelFlags
-	KB    []string `name:"kb" help:"Knowledge bases to search." required:"" placeholder:"NAME"`
-	TopK  int      `name:"top-k" help:"Number of passages." default:"5"`
-	Mode  string   `help:"hybrid, lexical or dense." default:"hybrid" enum:"hybrid,lexical,dense"`
+	KB   []string `name:"kb" help:"Knowledge bases to search." required:"" placeholder:"NAME"`
+	TopK int      `name:"top-k" help:"Number of passages." default:"5"`
+	Mode string   `help:"hybrid, lexical or dense." default:"hybrid" enum:"hybrid,lexical,dense"`
+	filterFlag
 	JSON  bool     `name:"json" help:"Print the server's answer as JSON."`
 	Query []string `arg:"" help:"What to look for."`
+}
+
+// filterFlag says which documents are searched.
+type filterFlag struct {
+	Filter string `help:"Search only documents with this metadata, as JSON." placeholder:"'{\"year\": {\"ge\": 2020}}'"`
+}
+
+// filter returns the field of a request. What is no JSON goes as a string: the
+// server says what is wrong with it.
+func (f filterFlag) filter() any {
+	switch {
+	case f.Filter == "":
+		return nil
+	case json.Valid([]byte(f.Filter)):
+		return json.RawMessage(f.Filter)
+	}
+	return f.Filter
 }
 
 // retrieved is the part of an answer of /retrieve that is printed.
@@ -39,6 +57,7 @@ func (c *searchCmd) Run(e *env) error {
 			"knowledge_bases": c.KB,
 			"top_k":           c.TopK,
 			"mode":            c.Mode,
+			"filter":          c.filter(),
 		}, &raw)
 		if err != nil {
 			return err

@@ -131,6 +131,7 @@ func (a *app) wireServer(cfg appConfig) error {
 		Retriever:   a.retriever,
 		Agent:       answerer,
 		Tools:       a.tools,
+		Fields:      a.index.Fields,
 		Page:        web.FS(),
 		Ready:       a.readiness,
 		Quarantined: a.service.Quarantined,
@@ -152,6 +153,7 @@ func (a *app) tools(scope api.Scope) ([]tool.Tool, error) {
 		Retriever:      a.retriever,
 		KnowledgeBases: scope.KnowledgeBases,
 		TopK:           scope.TopK,
+		Filter:         scope.Filter,
 	})
 	if err != nil {
 		return nil, err

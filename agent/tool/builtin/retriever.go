@@ -29,9 +29,12 @@ type RetrieverConfig struct {
 	MaxTopK int
 	// ScoreThreshold drops weaker passages; 0..1, 0 means the knowledge base's own.
 	ScoreThreshold float64
-	Mode           retrieval.Mode
-	NoRewrite      bool
-	NoRerank       bool
+	// Filter chooses the documents the tool may find; nil for all. A filter that
+	// the model gives narrows it, and can never widen it.
+	Filter    *store.Filter
+	Mode      retrieval.Mode
+	NoRewrite bool
+	NoRerank  bool
 }
 
 // DatasetRetriever is the tool dataset_retriever: it rewrites the query,
@@ -79,10 +82,16 @@ func NewDatasetRetriever(cfg RetrieverConfig) (*DatasetRetriever, error) {
 
 // retrieverArgs are the tool's arguments.
 type retrieverArgs struct {
-	Query         string `json:"query"`
-	KnowledgeBase string `json:"knowledge_base"`
-	TopK          int    `json:"top_k"`
+	Query         string          `json:"query"`
+	KnowledgeBase string          `json:"knowledge_base"`
+	TopK          int             `json:"top_k"`
+	Filter        json.RawMessage `json:"filter"`
 }
+
+// aboutFilter tells the model how a filter is written.
+const aboutFilter = `search only documents whose metadata fit, such as {"year": {"ge": 2020}, "author": ["Ada", "Bob"]}; ` +
+	`operators: eq, ne, lt, le, gt, ge, in, contains, exists, and, or, not; times are RFC 3339 strings; ` +
+	`every document has name, title, folder, mime, pages, created_at; leave it out unless the question names such a limit`
 
 func parametersFor(names []string, maxTopK int) (json.RawMessage, error) {
 	type property struct {
@@ -99,6 +108,7 @@ func parametersFor(names []string, maxTopK int) (json.RawMessage, error) {
 		"properties": map[string]property{
 			"query":          {Type: "string", Description: "what to look for, in words the documents may use", MinLength: 1},
 			"knowledge_base": {Type: "string", Description: "search only this one; leave it out to search all", Enum: names},
+			"filter":         {Type: "object", Description: aboutFilter},
 			"top_k":          {Type: "integer", Description: "how many passages to return", Minimum: 1, Maximum: maxTopK},
 		},
 	})
@@ -157,6 +167,11 @@ func (d *DatasetRetriever) Call(ctx context.Context, raw json.RawMessage) (tool.
 	if args.TopK > 0 {
 		q.TopK = min(args.TopK, d.cfg.MaxTopK)
 	}
+	filter, err := store.ParseFilter(args.Filter)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	q.Filter = store.Both(d.cfg.Filter, filter)
 	if args.KnowledgeBase != "" {
 		id, ok := d.byName[args.KnowledgeBase]
 		if !ok {
