@@ -102,6 +102,12 @@ type Ingest interface {
 	UpdateKnowledgeBase(ctx context.Context, idOrName string, change ingest.KnowledgeBaseChange) (store.KnowledgeBase, error)
 	DeleteKnowledgeBase(ctx context.Context, idOrName string) error
 
+	ChangeEmbedder(ctx context.Context, kbIDOrName string, req ingest.EmbedderRequest) (store.EmbedderChange, error)
+	EmbedderChange(ctx context.Context, kbIDOrName string) (c store.EmbedderChange, waiting string, err error)
+	SwitchEmbedder(ctx context.Context, kbIDOrName string) (store.EmbedderChange, error)
+	RollBackEmbedder(ctx context.Context, kbIDOrName string) (store.EmbedderChange, error)
+	DiscardEmbedder(ctx context.Context, kbIDOrName string) error
+
 	Submit(ctx context.Context, kbIDOrName string, upload ingest.Upload) (ingest.Submitted, error)
 	Preview(ctx context.Context, kbIDOrName string, draft ingest.Draft) (ingest.Preview, error)
 	DeleteDocument(ctx context.Context, kbIDOrName, id string) error

@@ -322,14 +322,15 @@ func (a *scriptedAgent) Run(ctx context.Context, in agent.Input) iter.Seq2[agent
 
 // scriptedIngest writes to the real stores and starts no work.
 type scriptedIngest struct {
-	db    *sqlite.DB
-	blobs *blob.Dir
-	limit int64 // of one file; 0: 1 GiB
-	err   error // of the next Submit
-	watch func(ctx context.Context, yield func(store.Job, error) bool)
-	got   []ingest.Upload
-	calls int
-	waits string // what every job that has not ended waits for
+	Ingest // what is not scripted
+	db     *sqlite.DB
+	blobs  *blob.Dir
+	limit  int64 // of one file; 0: 1 GiB
+	err    error // of the next Submit
+	watch  func(ctx context.Context, yield func(store.Job, error) bool)
+	got    []ingest.Upload
+	calls  int
+	waits  string // what every job that has not ended waits for
 
 	draft   ingest.Draft // of the latest Preview
 	content string       // of its file

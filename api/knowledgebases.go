@@ -24,6 +24,7 @@ type knowledgeBaseRequest struct {
 type knowledgeBasePatch struct {
 	Name        *string                  `json:"name"`
 	Description *string                  `json:"description"`
+	Embedder    *string                  `json:"embedder"`
 	Chunking    *store.Chunking          `json:"chunking"`
 	Retrieval   *store.RetrievalSettings `json:"retrieval"`
 }
@@ -135,7 +136,18 @@ func (s *Server) updateKnowledgeBase(c echo.Context) error {
 	case err != nil:
 		return err
 	}
+	var change *store.EmbedderChange
+	if in.Embedder != nil && *in.Embedder != kb.Embedder {
+		c, err := s.cfg.Ingest.ChangeEmbedder(c.Request().Context(), kb.ID, ingest.EmbedderRequest{Embedder: *in.Embedder, Auto: true})
+		if err != nil {
+			return err
+		}
+		change = &c
+	}
 	out := s.knowledgeBaseOf(kb)
+	if change != nil {
+		out.Notices = append(out.Notices, reembedNotice(*change))
+	}
 	if in.Chunking != nil && kb.DocumentCount > 0 {
 		out.Notices = append(out.Notices, fmt.Sprintf(oldChunking, kb.DocumentCount))
 	}

@@ -153,6 +153,8 @@ func classify(err error) *Problem {
 		return newProblem(http.StatusNotFound, CodeNotFound, "%v", err)
 	case errors.Is(err, store.ErrConflict):
 		return newProblem(http.StatusConflict, CodeConflict, "%v", err)
+	case errors.Is(err, store.ErrUnavailable):
+		return unavailable(CodeModelUnavailable, 5*time.Second, "%v", err)
 	case errors.Is(err, store.ErrInUse):
 		return unavailable(CodeOverloaded, time.Second, "%v", err)
 	}

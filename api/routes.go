@@ -26,6 +26,12 @@ func (s *Server) routes() []route {
 		{http.MethodDelete, kb, s.deleteKnowledgeBase},
 
 		{http.MethodGet, kb + "/metadata", s.listFields},
+		{http.MethodPost, kb + "/embedder", s.changeEmbedder},
+		{http.MethodGet, kb + "/embedder", s.getEmbedder},
+		{http.MethodPost, kb + "/embedder/switch", s.switchEmbedder},
+		{http.MethodPost, kb + "/embedder/rollback", s.rollBackEmbedder},
+		{http.MethodPost, kb + "/embedder/discard", s.discardEmbedder},
+
 		{http.MethodPost, kb + "/preview", s.preview},
 		{http.MethodPost, kb + "/documents", s.addDocuments},
 		{http.MethodGet, kb + "/documents", s.listDocuments},

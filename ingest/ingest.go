@@ -18,6 +18,7 @@ type Records interface {
 	store.Documents
 	store.Chunks
 	store.Jobs
+	store.EmbedderChanges
 	// ReferencedBlobs yields the hash of every blob that a document refers to,
 	// each once, ascending.
 	ReferencedBlobs(ctx context.Context) iter.Seq2[string, error]

@@ -29,6 +29,9 @@ type Config struct {
 	// store.ErrInvalid if there is none of this name.
 	OpenEmbedder    func(ctx context.Context, name string) (Embedder, error)
 	DefaultEmbedder string
+	// Compare says how the answers to questions differ between two states of a
+	// knowledge base, of which only the embedder differs; nil: nobody can say.
+	Compare func(ctx context.Context, now, then store.KnowledgeBase, questions []store.JudgedQuestion) (store.Comparison, error)
 
 	// Reserve is given up when deleting needs room on a full disk; may be nil.
 	Reserve Reserve
@@ -62,6 +65,8 @@ type Service struct {
 	order keyed
 
 	building sync.Mutex // of indexes from texts: one at a time has all cores
+
+	changes *changer // of embedders
 
 	wake    chan struct{} // a job may be waiting
 	stop    context.CancelFunc
@@ -118,6 +123,7 @@ func New(cfg Config) (*Service, error) {
 	return &Service{
 		cfg:     cfg,
 		watch:   newBoard(),
+		changes: newChanger(),
 		blobs:   blobGuard{names: newKeyed()},
 		order:   newKeyed(),
 		wake:    make(chan struct{}, 1),
@@ -145,6 +151,7 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
+	s.workers.Go(func() { s.changeEmbedders(run) })
 	for range s.cfg.Workers {
 		s.workers.Go(func() { s.work(run) })
 	}

@@ -293,6 +293,14 @@ func (s *Service) replace(ctx context.Context, kb store.KnowledgeBase, doc strin
 	if s.Quarantined(kb.ID) != nil {
 		return nil
 	}
+	now, err := s.cfg.Records.KnowledgeBase(ctx, kb.ID)
+	if err != nil {
+		return fmt.Errorf("index: %w", err)
+	}
+	if now.Fingerprint != kb.Fingerprint { // switched since the caller looked: so are the vectors of these chunks
+		kb, chunks = now, s.cfg.Records.VisibleChunks(ctx, kb.ID, doc)
+	}
+	defer s.nudgeChanges(kb.ID)
 	if err := s.cfg.Indexer.Replace(ctx, kb, doc, chunks); err != nil {
 		return fmt.Errorf("index: %w", err)
 	}

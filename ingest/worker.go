@@ -198,6 +198,9 @@ func (s *Service) interrupt(match func(store.Job) bool, cause error) {
 // store.ErrConflict if it has ended.
 func (s *Service) Cancel(ctx context.Context, id string) (store.Job, error) {
 	job, err := s.cfg.Records.CancelJob(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return s.cancelChange(ctx, id)
+	}
 	if err != nil {
 		return job, err
 	}
@@ -213,6 +216,9 @@ func (s *Service) Cancel(ctx context.Context, id string) (store.Job, error) {
 // store.ErrConflict if it is in another state.
 func (s *Service) Retry(ctx context.Context, id string) (store.Job, error) {
 	job, err := s.cfg.Records.RetryJob(ctx, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return s.retryChange(ctx, id)
+	}
 	if err != nil {
 		return job, err
 	}
@@ -247,5 +253,12 @@ func (t *task) guarded(ctx context.Context) (err error) {
 			err = errors.New("internal error while reading this document; the log has the details")
 		}
 	}()
-	return t.run(ctx)
+	for try := 1; ; try++ {
+		err := t.run(ctx)
+		if try == switchTries || !errors.Is(err, store.ErrOtherEmbedder) {
+			return err
+		}
+		// The knowledge base was switched to another embedder: what this attempt
+		// has made went with the old one, so it begins again with the new one.
+	}
 }

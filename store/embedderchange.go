@@ -45,6 +45,28 @@ const (
 	ChangeDiscarding ChangeState = "discarding" // the second set is being removed, the change after it
 )
 
+// JobReembed is the kind of the job that fills the second set of a change.
+const JobReembed = "reembed"
+
+// Job is a change as the list of jobs has it: it ends when the set is complete.
+func (c EmbedderChange) Job() Job {
+	j := Job{
+		ID: c.ID, Kind: JobReembed, KnowledgeBaseID: c.KnowledgeBaseID, Error: c.Error, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		StartedAt: c.CreatedAt, Progress: Progress{Stage: StageEmbed, Done: c.Done, Total: c.Total},
+	}
+	switch c.State {
+	case ChangeFilling:
+		j.Status = StatusRunning
+	case ChangeReady, ChangeSwitched:
+		j.Status = StatusReady
+	case ChangeFailed:
+		j.Status = StatusFailed
+	case ChangeDiscarding:
+		j.Status = StatusCancelled
+	}
+	return j
+}
+
 // JudgedQuestion is a question with what is known of its answers.
 type JudgedQuestion struct {
 	Text string `json:"text"`

@@ -56,6 +56,7 @@ type app struct {
 	records   *sqlite.DB
 	blobs     *blob.Dir
 	service   *ingest.Service
+	pipeline  *retrieval.Pipeline
 	retriever retrieval.Retriever
 	server    *api.Server
 	index     *retrieval.Index

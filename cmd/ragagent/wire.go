@@ -69,7 +69,7 @@ func (a *app) wireRetrieval(cfg appConfig, known embedders) (*retrieval.Index, e
 	if err != nil {
 		return nil, err
 	}
-	a.retriever, err = retrieval.NewPipeline(retrieval.PipelineConfig{
+	a.pipeline, err = retrieval.NewPipeline(retrieval.PipelineConfig{
 		Index:        index,
 		Records:      a.records,
 		OpenEmbedder: known.forRetrieval,
@@ -77,7 +77,14 @@ func (a *app) wireRetrieval(cfg appConfig, known embedders) (*retrieval.Index, e
 		Rerankers:    []retrieval.Reranker{second},
 		Texts:        texts{a},
 	})
+	a.retriever = a.pipeline
 	return index, err
+}
+
+// compareSpaces says how the answers of a knowledge base differ with two sets of
+// vectors.
+func (a *app) compareSpaces(ctx context.Context, now, then store.KnowledgeBase, questions []store.JudgedQuestion) (store.Comparison, error) {
+	return retrieval.CompareSpaces(ctx, a.pipeline.As(now), a.pipeline.As(then), now.ID, questions)
 }
 
 // texts reads documents for retrieval, which is wired before what keeps them.
@@ -100,6 +107,7 @@ func (a *app) wireIngest(cfg appConfig, known embedders, index *retrieval.Index)
 		Parser:          parser,
 		OpenEmbedder:    known.forIngest,
 		DefaultEmbedder: cfg.models.Embedder,
+		Compare:         a.compareSpaces,
 		Reserve:         datadir.NewReserve(cfg.data, 0),
 		Log:             cfg.log,
 

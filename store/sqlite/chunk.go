@@ -75,8 +75,12 @@ func (db *DB) putChunks(ctx context.Context, tx *sql.Tx, t target, chunks []stor
 	if len(chunks) == 0 {
 		return nil
 	}
+	s, err := spaceOf(ctx, tx, t.kb)
+	if err != nil {
+		return err
+	}
 	for i := range chunks {
-		if err := checkChunk(t, chunks[0].Ordinal+i, &chunks[i]); err != nil {
+		if err := errors.Join(checkChunk(t, chunks[0].Ordinal+i, &chunks[i]), s.takes(&chunks[i])); err != nil {
 			return fmt.Errorf("chunk %d: %w", chunks[i].Ordinal, err)
 		}
 	}
@@ -90,15 +94,6 @@ func (db *DB) putChunks(ctx context.Context, tx *sql.Tx, t target, chunks []stor
 	known, err := knownChunks(ctx, tx, t, chunks, stored)
 	if err != nil {
 		return err
-	}
-	s, err := spaceOf(ctx, tx, t.kb)
-	if err != nil {
-		return err
-	}
-	for i := range chunks[known:] {
-		if err := s.takes(&chunks[known+i]); err != nil {
-			return fmt.Errorf("chunk %d: %w", chunks[known+i].Ordinal, err)
-		}
 	}
 	return db.insertChunks(ctx, tx, t, s, chunks[known:])
 }

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"ragagent/store"
 )
@@ -284,4 +286,30 @@ func (db *DB) SampleChunks(ctx context.Context, kb string, n int) (all []store.C
 		return err
 	})
 	return all, err
+}
+
+// changeJob is the job of a change.
+func changeJob(ctx context.Context, tx *sql.Tx, id string) (store.Job, error) {
+	c, err := scanChange(tx.QueryRowContext(ctx, `SELECT `+changeColumns+` FROM embedder_changes WHERE id = ?`, id))
+	return c.Job(), err
+}
+
+// withChangeJobs puts the jobs of changes, which are few, among a page of others.
+func withChangeJobs(ctx context.Context, tx *sql.Tx, jobs []store.Job, filter store.JobFilter, page store.Page) ([]store.Job, error) {
+	if filter.Document != "" {
+		return jobs, nil
+	}
+	rows, err := tx.QueryContext(ctx, `SELECT `+changeColumns+` FROM embedder_changes WHERE id > ? ORDER BY id LIMIT ?`, page.After, page.Size())
+	changes, err := collect(rows, err, scanChange)
+	if err != nil || len(changes) == 0 {
+		return jobs, err
+	}
+	for _, c := range changes {
+		j := c.Job()
+		if (filter.Status == "" || j.Status == filter.Status) && (filter.KnowledgeBase == "" || j.KnowledgeBaseID == filter.KnowledgeBase) {
+			jobs = append(jobs, j)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b store.Job) int { return strings.Compare(a.ID, b.ID) })
+	return jobs[:min(len(jobs), page.Size())], nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"ragagent/store"
@@ -76,6 +77,9 @@ func targetOf(ctx context.Context, tx *sql.Tx, job string) (t target, err error)
 func (db *DB) Job(ctx context.Context, id string) (job store.Job, err error) {
 	err = db.read(ctx, "job "+id, func(tx *sql.Tx) error {
 		job, err = jobByID(ctx, tx, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			job, err = changeJob(ctx, tx, id)
+		}
 		return err
 	})
 	return job, err
@@ -95,6 +99,10 @@ func (db *DB) Jobs(ctx context.Context, filter store.JobFilter, page store.Page)
 	err = db.read(ctx, "list jobs", func(tx *sql.Tx) error {
 		rows, err := tx.QueryContext(ctx, `SELECT `+jobColumns+fromJobs+where+` ORDER BY j.id LIMIT ?`, append(args, page.Size())...)
 		all, err = collect(rows, err, scanJob)
+		if err != nil {
+			return err
+		}
+		all, err = withChangeJobs(ctx, tx, all, filter, page)
 		return err
 	})
 	return all, err

@@ -46,10 +46,10 @@ func (s space) reads(query string) string {
 // takes is nil for a chunk whose vector belongs among those of the set.
 func (s space) takes(c *store.Chunk) error {
 	switch {
-	case c.Vector == nil:
-		return nil
 	case c.Fingerprint != "" && c.Fingerprint != s.fingerprint:
 		return fmt.Errorf("%w: %s, not %s", store.ErrOtherEmbedder, c.Fingerprint, s.fingerprint)
+	case c.Vector == nil:
+		return nil
 	case s.dimension != 0 && len(c.Vector) != s.dimension:
 		return &store.DimensionError{Want: s.dimension, Got: len(c.Vector)}
 	}
