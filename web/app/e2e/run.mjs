@@ -132,6 +132,70 @@ try {
     await shot("2-knowledge");
   });
 
+  await step("a folder keeps its paths, and its documents are found among the others", async () => {
+    await mkdir(join(folder, "notes", "deep"), { recursive: true });
+    await writeFile(join(folder, "notes", "deep", "first.md"), "# First\n\nA note about lichens.");
+    await writeFile(join(folder, "notes", "second.md"), "# Second\n\nA note about mosses.");
+    await page.getByLabel("Folder to add").setInputFiles(join(folder, "notes"));
+    await page.getByRole("row", { name: /first\.md Ready/ }).waitFor();
+    await page.getByRole("row", { name: /second\.md Ready/ }).waitFor();
+    await page.getByLabel("Search documents").fill("first");
+    await page.getByRole("row", { name: /second\.md/ }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Details of first.md" }).click();
+    await page.getByRole("dialog").getByText("text/markdown").waitFor();
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+    await page.getByLabel("Search documents").fill("");
+  });
+
+  await step("a preview shows how a file would be cut", async () => {
+    await page.getByRole("button", { name: "Preview a file" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("File to preview").setInputFiles(join(folder, "mission.md"));
+    await dialog.getByRole("article", { name: "Passage 1", exact: true }).waitFor();
+    const before = await dialog.getByRole("article").count();
+    await dialog.getByLabel("Tokens").fill("64");
+    await dialog.getByLabel("Section").fill("512");
+    await dialog.getByLabel("Section").press("Tab");
+    await dialog.getByText(/^Section of \d+ tokens/).first().waitFor();
+    assert.ok((await dialog.getByRole("article").count()) > before, "smaller passages are not more");
+    await shot("9-preview");
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+  });
+
+  await step("settings are kept", async () => {
+    await page.getByRole("button", { name: "Settings" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Hits").fill("7");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Saved.").waitFor();
+    await shot("10-settings");
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+    await page.getByRole("button", { name: "Settings" }).click();
+    assert.equal(await page.getByRole("dialog").getByLabel("Hits").inputValue(), "7");
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+  });
+
+  await step("a search explains itself, and keeps to its filter", async () => {
+    await page.getByRole("link", { name: "Search", exact: true }).click();
+    for (const box of await page.getByRole("group", { name: "Search in" }).getByRole("checkbox").all()) {
+      await box.setChecked((await text(box.locator("xpath=.."))) === name);
+    }
+    await page.getByLabel("Query").fill("a note about lichens and mosses");
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    const hits = page.getByRole("list", { name: "Hits" });
+    await hits.getByRole("button", { name: "first.md" }).waitFor();
+    await hits.getByText("How this score came about").first().click();
+    await page.getByRole("button", { name: "+ Filter" }).click();
+    await page.getByLabel("Field").fill("name");
+    await page.getByLabel("Value").fill("second.md");
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    await hits.getByRole("button", { name: "first.md" }).waitFor({ state: "detached" });
+    await hits.getByRole("button", { name: "second.md" }).click();
+    assert.match(await text(page.getByRole("complementary", { name: "Source of the citation" }).locator("mark")), /mosses/);
+    await shot("11-search");
+    await page.keyboard.press("Escape");
+  });
+
   await step("an answer is cited, and its citation verified", async () => {
     await page.getByRole("link", { name: "Ask" }).click();
     for (const box of await page.getByRole("group", { name: "Search in" }).getByRole("checkbox").all()) {

@@ -1,6 +1,9 @@
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import App from "./App.svelte";
+// Loaded on demand by the page; here before the clock of a test runs.
+import "./library/Knowledge.svelte";
+import "./search/Search.svelte";
 import type { AgentResult, Citation, Document, KnowledgeBase } from "./api/types";
 
 const HOSTILE = '<img src=x onerror="alert(1)"><script>alert(1)</script>';
@@ -66,7 +69,7 @@ beforeEach(() => {
   };
   vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
     const key = `${init.method ?? "GET"} ${new URL(url, "http://x").pathname.replace("/api/v1", "")}`;
-    const answer = routes[key];
+    const answer = routes[key] ?? (key === "GET /openapi.json" ? json({ paths: {} }) : undefined);
     if (!answer) throw new Error(`the test has no answer to ${key}`);
     const body: unknown = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
     if (key === "POST /ask") asked.push(body);
@@ -213,8 +216,8 @@ test("documents are listed with their state, and deleted after asking", async ()
   await vi.waitFor(() => expect(find("tbody")).not.toBeNull());
   const rows = [...document.querySelectorAll("tbody tr")].map((row) => [...row.querySelectorAll("td")].map((td) => td.textContent.replace(/\s+/g, " ").trim()));
   expect(rows).toEqual([
-    [HOSTILE, "Ready", "190", "2", "1.5 KB", "Delete"],
-    ["empty.pdf no text found", "Failed", "–", "0", "10 B", "Delete"],
+    [HOSTILE, "Ready", "190", "2", "1.5 KB", "Details Delete"],
+    ["empty.pdf no text found", "Failed", "–", "0", "10 B", "Details Delete"],
   ]);
   expect(document.querySelectorAll("img, script")).toHaveLength(0);
 
@@ -258,7 +261,7 @@ test("a server that is away is told, and tried again", async () => {
   await vi.waitFor(() => expect(shown(".empty")).toContain("Answers come from your documents alone."));
 });
 
-test("more documents than one page are shown on demand", async () => {
+test("more documents than one page are read to the end, and searched and sorted", async () => {
   const page = vi.fn((cursor: string | null) =>
     cursor === "doc_1" ? { data: documents.slice(1), next_cursor: null } : { data: documents.slice(0, 1), next_cursor: "doc_1" },
   );
@@ -269,11 +272,56 @@ test("more documents than one page are shown on demand", async () => {
       : plainFetch(url, init),
   );
   open("#/knowledge/kb_1");
-  await vi.waitFor(() => expect(button("Show more")).toBeDefined());
-  expect(document.querySelectorAll("tbody tr")).toHaveLength(1);
-  button("Show more").click();
   await vi.waitFor(() => expect(document.querySelectorAll("tbody tr")).toHaveLength(2));
-  expect(button("Show more")).toBeUndefined();
+  const search = find<HTMLInputElement>('input[aria-label="Search documents"]');
+  search.value = "EMPTY";
+  search.dispatchEvent(new Event("input", { bubbles: true }));
+  flushSync();
+  expect([...document.querySelectorAll("tbody a")].map((a) => a.textContent)).toEqual(["empty.pdf"]);
+  search.value = "";
+  search.dispatchEvent(new Event("input", { bubbles: true }));
+  button("Size").click();
+  flushSync();
+  expect([...document.querySelectorAll("tbody a")].map((a) => a.textContent)).toEqual(["empty.pdf", HOSTILE]);
+});
+
+test("a search shows the section with what was found in it, and takes a filter where the server does", async () => {
+  const section = "Head. Boeing spent $2.9 billion. Tail.";
+  const hit = {
+    ...citation, score: 0.5, title: "", headings: ["R&D"], text: quote, context: "| a | b |", metadata: { year: 2022 },
+    char_start: 106, char_end: 132, parent: { char_start: 100, char_end: 138, text: section, others: [] },
+    explain: { label: HOSTILE, value: 0.5 },
+  };
+  routes["GET /openapi.json"] = json({ paths: { "/api/v1/knowledge-bases/{kb}/metadata": { get: {} } } });
+  for (const { id } of [kb, other]) routes[`GET /knowledge-bases/${id}/metadata`] = json({ fields: [{ name: "year", type: "number", documents: 1, values: [] }] });
+  const retrieved: unknown[] = [];
+  routes["POST /retrieve"] = (body) => (retrieved.push(body), new Response(JSON.stringify({ query: "q", hits: [hit], degraded: [], elapsed_ms: 1 })));
+  open("#/search");
+  await vi.waitFor(() => expect(button("+ Filter")).toBeDefined());
+  button("+ Filter").click();
+  flushSync();
+  const type = (label: string, value: string) => {
+    const field = find<HTMLInputElement>(`input[aria-label="${label}"]`);
+    field.value = value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    flushSync();
+  };
+  type("Query", "q");
+  type("Field", "year");
+  type("Value", "2022");
+  find("main form").dispatchEvent(new Event("submit", { cancelable: true, bubbles: true }));
+  await vi.waitFor(() => expect(find(".hit")).not.toBeNull());
+  expect(retrieved).toEqual([
+    {
+      query: "q", knowledge_bases: ["kb_1", "kb_2"], mode: "hybrid", rewrite: true, rerank: true, explain: true, top_k: 10,
+      filter: { field: "year", op: "eq", value: 2022 },
+    },
+  ]);
+  expect(find(".hit mark").textContent).toBe(quote);
+  expect(find(".hit .text").textContent).toBe(section);
+  expect(shown(".hit .context")).toBe("| a | b |");
+  expect(shown(".hit .tree")).toBe(`0.5000 ${HOSTILE}`);
+  expect(document.querySelectorAll("img, script")).toHaveLength(0);
 });
 
 test("Enter that ends the choice of a word, or comes with Shift, does not send", async () => {

@@ -1,7 +1,22 @@
 import { ApiError, isAbort, problemFrom, UNREACHABLE } from "./problem";
 import type { JobReader } from "../library/follower";
+import type { Field } from "../search/filter";
 import { type ServerEvent, serverEvents } from "./sse";
-import type { AgentResult, AskRequest, Document, Job, KnowledgeBase, List, RunEvent } from "./types";
+import type {
+  AgentResult,
+  AskRequest,
+  Chunking,
+  Document,
+  Job,
+  KnowledgeBase,
+  List,
+  Metadata,
+  Preview,
+  RetrievalSettings,
+  RetrieveRequest,
+  RetrieveResult,
+  RunEvent,
+} from "./types";
 
 const BASE = "/api/v1";
 
@@ -23,6 +38,13 @@ export function originalPath(kb: string, id: string, page?: number): string {
   return `${documentPath(kb, id)}/content?disposition=inline${page ? `#page=${page}` : ""}`;
 }
 
+export interface KnowledgeBaseChange {
+  name?: string;
+  description?: string;
+  chunking?: Chunking;
+  retrieval?: RetrievalSettings;
+}
+
 export async function listKnowledgeBases(): Promise<KnowledgeBase[]> {
   const all: KnowledgeBase[] = [];
   let cursor: string | null | undefined;
@@ -38,12 +60,42 @@ export function createKnowledgeBase(name: string, description: string): Promise<
   return json("POST", `${BASE}/knowledge-bases`, { name, description });
 }
 
+export function updateKnowledgeBase(kb: string, change: KnowledgeBaseChange): Promise<KnowledgeBase> {
+  return json("PATCH", knowledgeBasePath(kb), change);
+}
+
+/** Shows how a file would be cut: `limit` chunks from `offset` on. Nothing is stored. */
+export async function preview(kb: string, file: File, chunking: Chunking, offset: number, limit: number, signal: AbortSignal): Promise<Preview> {
+  const body = new FormData();
+  body.append("chunking", JSON.stringify(chunking));
+  body.append("file", file, file.name);
+  const response = await send("POST", `${knowledgeBasePath(kb)}/preview?limit=${limit}&offset=${offset}`, { body, signal });
+  return (await response.json()) as Preview;
+}
+
+export async function retrieve(request: RetrieveRequest, signal: AbortSignal): Promise<RetrieveResult> {
+  return (await (await send("POST", `${BASE}/retrieve`, { body: request, signal })).json()) as RetrieveResult;
+}
+
+/** What there is to filter a knowledge base by. */
+export async function metadataFields(kb: string): Promise<Field[]> {
+  return (await json<{ fields: Field[] }>("GET", `${knowledgeBasePath(kb)}/metadata`)).fields;
+}
+
 export async function deleteKnowledgeBase(kb: string): Promise<void> {
   await call("DELETE", knowledgeBasePath(kb));
 }
 
-export function listDocuments(kb: string, cursor?: string | null): Promise<List<Document>> {
-  return list<Document>(documentsPath(kb), cursor);
+export function listDocuments(kb: string, cursor?: string | null, limit = PAGE_SIZE): Promise<List<Document>> {
+  return list<Document>(documentsPath(kb), cursor, limit);
+}
+
+export function getDocument(kb: string, id: string): Promise<Document> {
+  return json("GET", documentPath(kb, id));
+}
+
+export function updateDocument(kb: string, id: string, change: { title?: string; metadata?: Metadata }): Promise<Document> {
+  return json("PATCH", documentPath(kb, id), change);
 }
 
 export async function deleteDocument(kb: string, id: string): Promise<void> {
@@ -67,6 +119,11 @@ export const jobReader: JobReader = {
 
 export function cancelJob(id: string): Promise<Job> {
   return json("POST", `${jobPath(id)}/cancel`);
+}
+
+/** Queues every failed job of a knowledge base again and returns how many. */
+export async function retryFailedJobs(kb: string): Promise<number> {
+  return (await json<{ retried: number }>("POST", `${BASE}/jobs/retry`, { knowledge_base: kb })).retried;
 }
 
 export function retryJob(id: string): Promise<Job> {
@@ -137,7 +194,9 @@ interface SendOptions {
 async function send(method: string, path: string, options: SendOptions = {}): Promise<Response> {
   const headers: Record<string, string> = { Accept: options.accept ?? "application/json", ...options.headers };
   const init: RequestInit = { method, headers, signal: options.signal ?? AbortSignal.timeout(TIMEOUT_MS) };
-  if (options.body !== undefined) {
+  if (options.body instanceof FormData) {
+    init.body = options.body; // the browser writes its type, with the boundary
+  } else if (options.body !== undefined) {
     headers["Content-Type"] = "application/json";
     init.body = JSON.stringify(options.body);
   }
@@ -160,8 +219,8 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
   return (await (await call(method, path, body)).json()) as T;
 }
 
-async function list<T>(path: string, cursor?: string | null): Promise<List<T>> {
-  const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(cursor ? { cursor } : {}) });
+async function list<T>(path: string, cursor?: string | null, limit = PAGE_SIZE): Promise<List<T>> {
+  const query = new URLSearchParams({ limit: String(limit), ...(cursor ? { cursor } : {}) });
   const page = await json<List<T>>("GET", `${path}?${query}`);
   return { ...page, data: page.data ?? [] };
 }

@@ -42,6 +42,8 @@ export interface Document {
   id: string;
   name: string;
   title?: string;
+  /** With the folders it was uploaded with. */
+  path?: string;
   status: Status;
   error?: string;
   mime: string;
@@ -145,4 +147,80 @@ export interface AskRequest {
   question: string;
   knowledge_bases: string[];
   conversation_id?: string;
+  filter?: unknown;
+}
+
+/** A part of a document's text. */
+export interface Section {
+  page_start?: number;
+  page_end?: number;
+  char_start: number;
+  char_end: number;
+}
+
+export interface PreviewChunk extends Section {
+  ordinal: number;
+  headings: string[];
+  /** What has to be known to read the text, such as a table's header row. */
+  context?: string;
+  text: string;
+  tokens: number;
+  parent?: Section & { tokens: number };
+}
+
+export interface Preview {
+  name: string;
+  mime: string;
+  title: string;
+  pages?: number;
+  text_bytes: number;
+  warnings: string[];
+  /** What it was cut by, with the defaults filled in. */
+  chunking: Chunking;
+  chunks: PreviewChunk[];
+  total_chunks: number;
+}
+
+export type Mode = "hybrid" | "lexical" | "dense";
+
+export interface RetrieveRequest {
+  query: string;
+  knowledge_bases: string[];
+  top_k?: number;
+  score_threshold?: number;
+  mode?: Mode;
+  filter?: unknown;
+  rewrite?: boolean;
+  rerank?: boolean;
+  explain?: boolean;
+}
+
+export interface Explanation {
+  label: string;
+  value: number;
+  details?: Explanation[];
+}
+
+export interface Hit extends Section {
+  chunk_id: string;
+  document_id: string;
+  document_name: string;
+  knowledge_base: string;
+  score: number;
+  title: string;
+  text: string;
+  headings: string[];
+  context?: string;
+  /** The section that is shown in the chunk's place, and the other chunks of it that were found. */
+  parent?: Section & { text: string; others: (Section & { chunk_id: string; score: number })[] };
+  metadata: Metadata;
+  explain?: Explanation;
+}
+
+export interface RetrieveResult {
+  query: string;
+  rewritten_query?: string;
+  hits: Hit[];
+  degraded: string[];
+  elapsed_ms: number;
 }

@@ -1,5 +1,6 @@
 import { ask } from "../api/client";
 import { describe, isAbort } from "../api/problem";
+import type { AskRequest } from "../api/types";
 import { applyEvent, applyResult, endTurn, newTurn, type Turn } from "./turn";
 
 /** The conversation on the page: its turns, and the one that runs. */
@@ -13,14 +14,16 @@ export class Conversation {
   }
 
   /** Asks, and returns when the answer is there, stopped or failed. One at a time. */
-  async ask(question: string, knowledgeBases: string[]): Promise<void> {
+  async ask(question: string, knowledgeBases: string[], filter?: unknown): Promise<void> {
     if (this.#running) return;
     const controller = new AbortController();
     this.#running = controller;
-    this.turns.push(newTurn(question));
+    this.turns.push(newTurn(question, filter));
     const turn = this.turns.at(-1)!; // the reactive one
     try {
-      const request = { question, knowledge_bases: knowledgeBases, ...(this.#id ? { conversation_id: this.#id } : {}) };
+      const request: AskRequest = { question, knowledge_bases: knowledgeBases };
+      if (this.#id) request.conversation_id = this.#id;
+      if (filter !== undefined) request.filter = filter;
       for await (const message of ask(request, controller.signal)) {
         if (message.type === "event") {
           applyEvent(turn, message.event);

@@ -3,6 +3,8 @@ import type { AgentResult, Citation, RunEvent } from "../api/types";
 /** One question and what became of it. */
 export interface Turn {
   question: string;
+  /** Which documents it was asked of; undefined for all. */
+  filter?: unknown;
   state: "running" | "done" | "stopped" | "failed";
   /** What is happening now, for people; "" where there is nothing to tell. */
   activity: string;
@@ -32,8 +34,8 @@ export interface TraceCall {
   elapsedMs?: number;
 }
 
-export function newTurn(question: string): Turn {
-  return { question, state: "running", activity: "Starting", answer: "", steps: [], problem: "" };
+export function newTurn(question: string, filter?: unknown): Turn {
+  return { question, filter, state: "running", activity: "Starting", answer: "", steps: [], problem: "" };
 }
 
 /** Brings a turn up to date with an event of its run. Unknown kinds are left alone. */

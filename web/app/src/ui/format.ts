@@ -1,4 +1,4 @@
-import type { Citation, Job } from "../api/types";
+import type { Job } from "../api/types";
 
 const number = new Intl.NumberFormat("en");
 
@@ -45,7 +45,7 @@ export function jobProgress(job: Job): string {
 }
 
 /** "page 3", "pages 3–4", or "" where the format has no pages. */
-export function pages(citation: Pick<Citation, "page_start" | "page_end">): string {
+export function pages(citation: { page_start?: number; page_end?: number }): string {
   const { page_start: first, page_end: last } = citation;
   if (!first) return "";
   return last && last > first ? `pages ${first}–${last}` : `page ${first}`;

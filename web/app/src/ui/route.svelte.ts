@@ -1,8 +1,9 @@
-/** Where the page stands, kept in the address after "#": #/ask, #/knowledge, #/knowledge/{id}. */
-export type Route = { view: "ask" } | { view: "knowledge"; kb: string | undefined };
+/** Where the page stands, kept in the address after "#": #/ask, #/search, #/knowledge, #/knowledge/{id}. */
+export type Route = { view: "ask" } | { view: "search" } | { view: "knowledge"; kb: string | undefined };
 
 export function parseRoute(hash: string): Route {
   const [view, kb] = hash.replace(/^#\/?/, "").split("/", 2);
+  if (view === "search") return { view };
   if (view !== "knowledge") return { view: "ask" };
   return { view: "knowledge", kb: kb ? decode(kb) : undefined };
 }
