@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 
+	"ragagent/ingest/fetch"
 	"ragagent/ingest/parse"
 	"ragagent/store"
 )
@@ -19,6 +20,7 @@ type Records interface {
 	store.Chunks
 	store.Jobs
 	store.EmbedderChanges
+	store.Addresses
 	// ReferencedBlobs yields the hash of every blob that a document refers to,
 	// each once, ascending.
 	ReferencedBlobs(ctx context.Context) iter.Seq2[string, error]
@@ -49,6 +51,12 @@ type Parser interface {
 	Parse(ctx context.Context, name string, file store.Blob) (parse.Text, error)
 }
 
+// Fetcher gets pages from URLs; *fetch.Fetcher implements it.
+type Fetcher interface {
+	Fetch(ctx context.Context, req fetch.Request) (*fetch.Response, error)
+	Crawl(ctx context.Context, req fetch.CrawlRequest) iter.Seq2[fetch.Page, error]
+}
+
 // Upload is one file or text to be added.
 type Upload struct {
 	Name string // shown to users; any folder in it is cut off
@@ -61,6 +69,8 @@ type Upload struct {
 	MIME     string         // a hint; the content decides
 	Body     io.Reader      // read to its end, at most Config.MaxFileBytes
 	Metadata store.Metadata // nil leaves what was given with an earlier revision
+
+	kind string // of the job; "" is store.JobIngest
 }
 
 // Submitted says what became of an upload.

@@ -102,6 +102,8 @@ func (s *Service) Waiting(job store.Job) string {
 		return ""
 	case s.stall.reason != "":
 		return s.stall.reason
+	case job.Stage == store.StageFetch && job.Status == store.StatusQueued:
+		return job.Error
 	case o == nil || job.Status == store.StatusRunning:
 		return ""
 	case o.trying:

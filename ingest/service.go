@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -32,6 +33,11 @@ type Config struct {
 	// Compare says how the answers to questions differ between two states of a
 	// knowledge base, of which only the embedder differs; nil: nobody can say.
 	Compare func(ctx context.Context, now, then store.KnowledgeBase, questions []store.JudgedQuestion) (store.Comparison, error)
+
+	// Fetcher gets what URLs lead to; nil refuses them.
+	Fetcher Fetcher
+	// Jitter returns numbers in [0,1) that spread fetches in time; math/rand's.
+	Jitter func() float64
 
 	// Reserve is given up when deleting needs room on a full disk; may be nil.
 	Reserve Reserve
@@ -69,6 +75,8 @@ type Service struct {
 	changes *changer // of embedders
 
 	wake    chan struct{} // a job may be waiting
+	fetches chan struct{} // a fetch may be waiting
+	crawls  chan struct{} // a crawl may be
 	stop    context.CancelFunc
 	workers sync.WaitGroup
 
@@ -117,6 +125,9 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.Jitter == nil {
+		cfg.Jitter = rand.Float64
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -127,6 +138,8 @@ func New(cfg Config) (*Service, error) {
 		blobs:   blobGuard{names: newKeyed()},
 		order:   newKeyed(),
 		wake:    make(chan struct{}, 1),
+		fetches: make(chan struct{}, 1),
+		crawls:  make(chan struct{}, 1),
 		running: map[*running]struct{}{},
 
 		quarantined: map[string]*QuarantineError{},
@@ -155,6 +168,7 @@ func (s *Service) Start(ctx context.Context) error {
 	for range s.cfg.Workers {
 		s.workers.Go(func() { s.work(run) })
 	}
+	s.startFetching(run)
 	return nil
 }
 

@@ -35,6 +35,9 @@ func cleanSource(up Upload) (store.Source, error) {
 		return store.Source{}, store.Invalid("origin", "must be one line of at most %d bytes", store.MaxOrigin)
 	}
 	p := up.Path
+	if up.Origin == originURL { // normalised already, in another way
+		return store.Source{Origin: up.Origin, Path: p}, nil
+	}
 	if p == "" {
 		p = pathOfName(up.Name)
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submi
 	if err != nil {
 		return Submitted{}, fmt.Errorf("store %q: %w", doc.Name, err)
 	}
-	return s.keep(ctx, doc, staged)
+	return s.keepAs(ctx, doc, staged, cmp.Or(up.kind, store.JobIngest))
 }
 
 // draft is the document of an upload without its content.
@@ -58,8 +59,8 @@ func (s *Service) draft(ctx context.Context, idOrName string, up Upload) (store.
 	}, nil
 }
 
-// keep commits a staged content and what is said of it.
-func (s *Service) keep(ctx context.Context, doc store.Document, staged store.Staged) (Submitted, error) {
+// keepAs commits a staged content and what is said of it; kind is that of its job.
+func (s *Service) keepAs(ctx context.Context, doc store.Document, staged store.Staged, kind string) (Submitted, error) {
 	defer func() { _ = staged.Discard() }() // nothing to do once committed
 	if err := s.fits(nil, 0); err != nil {
 		return Submitted{}, err
@@ -67,7 +68,7 @@ func (s *Service) keep(ctx context.Context, doc store.Document, staged store.Sta
 	now := s.cfg.Now()
 	doc.ID, doc.CreatedAt, doc.UpdatedAt = store.NewID("doc"), now, now
 	doc.Bytes, doc.SHA256 = staged.Size(), staged.SHA256()
-	added, err := s.record(ctx, doc, staged)
+	added, err := s.record(ctx, doc, staged, kind)
 	if err != nil {
 		return Submitted{}, err
 	}
@@ -96,12 +97,14 @@ func (s *Service) newJob(kbID, documentID string) store.Job {
 	}
 }
 
-func (s *Service) record(ctx context.Context, doc store.Document, staged store.Staged) (store.Added, error) {
+func (s *Service) record(ctx context.Context, doc store.Document, staged store.Staged, kind string) (store.Added, error) {
 	defer s.blobs.lock(doc.SHA256)()
 	if err := staged.Commit(); err != nil {
 		return store.Added{}, fmt.Errorf("store %q: %w", doc.Name, err)
 	}
-	added, err := s.cfg.Records.AddDocument(ctx, doc, s.newJob(doc.KnowledgeBaseID, doc.ID))
+	job := s.newJob(doc.KnowledgeBaseID, doc.ID)
+	job.Kind = kind
+	added, err := s.cfg.Records.AddDocument(ctx, doc, job)
 	if err != nil {
 		s.discardBlob(context.WithoutCancel(ctx), doc.SHA256)
 		return store.Added{}, fmt.Errorf("add document %q: %w", doc.Name, err)

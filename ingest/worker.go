@@ -224,6 +224,7 @@ func (s *Service) Retry(ctx context.Context, id string) (store.Job, error) {
 	}
 	s.watch.publish(job)
 	s.nudge()
+	s.nudgeFetch()
 	return job, nil
 }
 
@@ -241,6 +242,7 @@ func (s *Service) RetryFailed(ctx context.Context, kbIDOrName string) (int, erro
 	n, err := s.cfg.Records.RetryFailed(ctx, id)
 	if n > 0 {
 		s.nudge()
+		s.nudgeFetch()
 	}
 	return n, err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,18 @@ type CrawlRequest struct {
 	IncludePrefix string
 	// UseSitemap adds the pages that the site lists itself.
 	UseSitemap bool
+	// Known lets a crawl go on that was cut off: what its pages told, in order.
+	Known []KnownPage
+}
+
+// KnownPage is what a crawl that was cut off knew of a page: that it was to be
+// asked for (Page.Found), or that it was (Page.Address).
+type KnownPage struct {
+	URL     string
+	Depth   int
+	Asked   bool
+	Kept    bool   // it was told without an error
+	Content string // Page.Digest
 }
 
 // Page is one page of a crawl.
@@ -34,6 +47,10 @@ type Page struct {
 	*Response        // nil if Err is set; its Body is closed when the crawl goes on
 	Address   string // the URL that was asked for
 	Depth     int
+	// Found are the pages that this one added to those that wait.
+	Found []KnownPage
+	// Digest stands for the content of an HTML page; "" for other files.
+	Digest string
 	// Err says why there is no content: an error of Fetch, or one of the
 	// following. The crawl goes on.
 	Err error
@@ -47,8 +64,10 @@ var (
 	ErrDuplicate = errors.New("left out: the same as another page")
 )
 
+// MaxCrawlPages bounds the pages of one crawl.
+const MaxCrawlPages = 20_000
+
 const (
-	maxCrawlPages = 20_000
 	maxWaiting    = 50_000  // pages
 	maxPageBytes  = 8 << 20 // of an HTML page in which links are looked for
 	maxRetryAfter = time.Minute
@@ -88,6 +107,8 @@ type crawl struct {
 	content map[digest]struct{} // of HTML pages
 	asked   int
 	told    int
+	found   []KnownPage         // since the last page that was told
+	digest  string              // of the page that is read
 	last    time.Time           // of the last request
 	lost    map[digest]struct{} // pages told without content
 	copies  map[digest]visit    // by the canonical page they were left out for
@@ -112,7 +133,7 @@ func newCrawl(f *Fetcher, req CrawlRequest, yield func(Page, error) bool) *crawl
 	if req.MaxPages <= 0 {
 		req.MaxPages = 100
 	}
-	req.MaxPages = min(req.MaxPages, maxCrawlPages)
+	req.MaxPages = min(req.MaxPages, MaxCrawlPages)
 	if req.MaxDepth == 0 {
 		req.MaxDepth = 3
 	}
@@ -125,7 +146,9 @@ func (c *crawl) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.add(start, 0)
+	if c.resume(); len(c.known) == 0 {
+		c.add(start, 0)
+	}
 	for len(c.queue) > 0 && c.told < c.req.MaxPages && c.asked < 3*c.req.MaxPages+100 {
 		next := c.queue[0]
 		c.queue = c.queue[1:]
@@ -134,6 +157,30 @@ func (c *crawl) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// resume takes up what an earlier crawl knew. All pages that wait are of one
+// site.
+func (c *crawl) resume() {
+	for _, p := range c.req.Known {
+		u, err := parseURL(p.URL)
+		if err != nil {
+			continue
+		}
+		c.isNew(u.String())
+		if !p.Asked {
+			c.site = u
+			c.queue = append(c.queue, visit{url: u.String(), depth: p.Depth})
+			continue
+		}
+		c.asked++
+		if p.Kept {
+			c.told++
+		}
+		if key, err := hex.DecodeString(p.Content); err == nil && len(key) == len(digest{}) {
+			c.content[digest(key)] = struct{}{}
+		}
+	}
 }
 
 // visit asks for one page and tells it. An error ends the crawl.
@@ -146,6 +193,7 @@ func (c *crawl) visit(ctx context.Context, v visit) error {
 		return err
 	}
 	c.asked++
+	c.digest = ""
 	first := c.site == nil
 	resp, err := c.f.fetch(ctx, Request{URL: v.url}, c.onSite)
 	if err != nil {
@@ -186,6 +234,7 @@ func (c *crawl) tell(p Page) error {
 	} else {
 		c.lose(p)
 	}
+	p.Found, p.Digest, c.found = c.found, c.digest, nil
 	if !c.yield(p, nil) {
 		return errStopped
 	}
@@ -223,6 +272,7 @@ func (c *crawl) add(u *url.URL, depth int) {
 	}
 	if c.isNew(u.String()) {
 		c.queue = append(c.queue, visit{url: u.String(), depth: depth})
+		c.found = append(c.found, KnownPage{URL: u.String(), Depth: depth})
 	}
 }
 
@@ -302,6 +352,7 @@ func (c *crawl) isNewContent(data []byte) error {
 		return ErrDuplicate
 	}
 	c.content[key] = struct{}{}
+	c.digest = hex.EncodeToString(key[:])
 	return nil
 }
 

@@ -40,13 +40,13 @@ func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration, exc
 // long the history of ended jobs is; where some are to be passed over, at those
 // too.
 func oldestWaiting(ctx context.Context, tx *sql.Tx, now time.Time, except []string) (id string, err error) {
-	wanted, args := ``, []any{timestamp{&now}}
+	wanted, args := `AND NOT `+waitsForFetch, []any{timestamp{&now}}
 	if len(except) > 0 {
 		passed, err := json.Marshal(except)
 		if err != nil {
 			return "", err
 		}
-		wanted = `AND (SELECT kb_id FROM documents WHERE key = document) NOT IN (SELECT value FROM json_each(?2))`
+		wanted += ` AND (SELECT kb_id FROM documents WHERE key = document) NOT IN (SELECT value FROM json_each(?2))`
 		args = append(args, string(passed))
 	}
 	err = tx.QueryRowContext(ctx, `SELECT id FROM (

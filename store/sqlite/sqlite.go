@@ -58,6 +58,7 @@ var (
 	_ store.Documents      = (*DB)(nil)
 	_ store.Chunks         = (*DB)(nil)
 	_ store.Jobs           = (*DB)(nil)
+	_ store.Addresses      = (*DB)(nil)
 	_ store.Conversations  = (*DB)(nil)
 	_ store.Runs           = (*DB)(nil)
 
