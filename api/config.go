@@ -111,6 +111,7 @@ type Ingest interface {
 	Submit(ctx context.Context, kbIDOrName string, upload ingest.Upload) (ingest.Submitted, error)
 	Preview(ctx context.Context, kbIDOrName string, draft ingest.Draft) (ingest.Preview, error)
 	DeleteDocument(ctx context.Context, kbIDOrName, id string) error
+	DeleteDocuments(ctx context.Context, kbIDOrName string, ids []string) (ingest.Deleted, error)
 
 	Cancel(ctx context.Context, jobID string) (store.Job, error)
 	Retry(ctx context.Context, jobID string) (store.Job, error)

@@ -304,3 +304,27 @@ func TestSpoolKeepsContent(t *testing.T) {
 		}
 	}
 }
+
+func TestDeleteManyDocuments(t *testing.T) {
+	h := newHarness(t)
+	h.knowledgeBase("kb_1", "Filings")
+	if r := h.upload([3]string{"file", "a.txt", "one"}, [3]string{"file", "b.txt", "two"}, [3]string{"file", "c.txt", "three"}); r.status != http.StatusAccepted {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	docs, err := h.db.Documents(t.Context(), "kb_1", store.Page{})
+	if err != nil || len(docs) != 3 {
+		t.Fatalf("%d documents, %v", len(docs), err)
+	}
+	send := func(body string) response {
+		return h.post(documentsPath+"/delete", body, "Content-Type", "application/json")
+	}
+	h.want(send(`{"ids":["`+docs[0].ID+`","doc_none","`+docs[1].ID+`"]}`), http.StatusOK, `{"deleted":2,"missing":["doc_none"]}`)
+	h.want(send(`{"ids":[]}`), http.StatusOK, `{"deleted":0,"missing":[]}`)
+	if r := send(`{"ids":"all"}`); r.status != http.StatusBadRequest && r.status != http.StatusUnprocessableEntity {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	left, err := h.db.Documents(t.Context(), "kb_1", store.Page{})
+	if err != nil || len(left) != 1 || left[0].ID != docs[2].ID {
+		t.Errorf("left %v, %v", left, err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -411,6 +412,17 @@ func (s *scriptedIngest) Preview(_ context.Context, _ string, d ingest.Draft) (i
 	s.draft, s.content = d, string(raw)
 	s.draft.File = nil
 	return s.preview, s.err
+}
+
+func (s *scriptedIngest) DeleteDocuments(ctx context.Context, kb string, ids []string) (ingest.Deleted, error) {
+	gone, err := s.db.DeleteDocuments(ctx, kb, ids)
+	out := ingest.Deleted{Documents: len(gone)}
+	for _, id := range ids {
+		if !slices.ContainsFunc(gone, func(d store.Document) bool { return d.ID == id }) {
+			out.Missing = append(out.Missing, id)
+		}
+	}
+	return out, err
 }
 
 func (s *scriptedIngest) DeleteDocument(ctx context.Context, kb, id string) error {

@@ -35,6 +35,7 @@ func (s *Server) routes() []route {
 		{http.MethodPost, kb + "/preview", s.preview},
 		{http.MethodPost, kb + "/documents", s.addDocuments},
 		{http.MethodGet, kb + "/documents", s.listDocuments},
+		{http.MethodPost, kb + "/documents/delete", s.deleteDocuments},
 		{http.MethodGet, doc, s.getDocument},
 		{http.MethodDelete, doc, s.deleteDocument},
 		{http.MethodGet, doc + "/chunks", s.listChunks},

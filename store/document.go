@@ -195,6 +195,10 @@ type Documents interface {
 	// DeleteDocument removes it with its sources, pending revision, chunks and
 	// jobs in one transaction and returns what it was. ErrNotFound.
 	DeleteDocument(ctx context.Context, kb, id string) (Document, error)
+	// DeleteDocuments removes those that are in the knowledge base as
+	// DeleteDocument does, all in one transaction, and returns what they were,
+	// each once, in any order. Ids of no document are passed over.
+	DeleteDocuments(ctx context.Context, kb string, ids []string) ([]Document, error)
 	// RemoveSource removes one source of a document, and the document if it has
 	// no other: gone says so. It returns what the document was. ErrNotFound,
 	// also if it is a source of another document.

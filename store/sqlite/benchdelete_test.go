@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -73,4 +74,20 @@ func BenchmarkDeleteDocument(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "documents/s")
 		})
 	}
+}
+
+// BenchmarkDeleteDocuments deletes documents of 10 chunks, 250 in a call. Run it
+// with -benchtime 5000x: the documents are made first.
+func BenchmarkDeleteDocuments(b *testing.B) {
+	const group = 250
+	db := benchDB(b)
+	ids := benchDocuments(b, db, b.N)
+	b.ResetTimer()
+	for some := range slices.Chunk(ids, group) {
+		gone, err := db.DeleteDocuments(context.Background(), "kb_1", some)
+		if err != nil || len(gone) != len(some) {
+			b.Fatal(len(gone), err)
+		}
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "documents/s")
 }

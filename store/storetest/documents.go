@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -164,6 +166,31 @@ func testDocuments(t *testing.T, open func(t *testing.T) Records) {
 		n, last, err := f.ChunkJournal(f.ctx, doc.ID, 1)
 		f.must(err)
 		f.equal("journal", [2]any{0, ""}, [2]any{n, last})
+	})
+	t.Run("delete many", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		f.addKnowledgeBase("kb_2")
+		one, job := f.finish("kb_1", 1, 5)
+		two, _ := f.finish("kb_1", 2, 3)
+		kept, _ := f.finish("kb_1", 3, 2)
+		other, _ := f.finish("kb_2", 4, 1)
+		gone, err := f.DeleteDocuments(f.ctx, "kb_1", []string{two.ID, one.ID, "doc_none", other.ID, two.ID})
+		f.must(err)
+		slices.SortFunc(gone, func(a, b store.Document) int { return strings.Compare(a.ID, b.ID) })
+		f.equal("what they were", []store.Document{one, two}, gone)
+		for _, none := range [][]string{nil, {one.ID, two.ID}} {
+			gone, err = f.DeleteDocuments(f.ctx, "kb_1", none)
+			f.must(err)
+			f.equal("documents deleted again", 0, len(gone))
+		}
+		_, err = f.Job(f.ctx, job.ID)
+		f.wantErr(err, store.ErrNotFound)
+		f.equal("visible chunks", sampleChunks(kept, 1, 0, 2), f.visible("kb_1", ""))
+		f.equal("chunks of the other", sampleChunks(other, 1, 0, 1), f.visible("kb_2", ""))
+		kb, err := f.KnowledgeBase(f.ctx, "kb_1")
+		f.must(err)
+		f.equal("counts", [2]int{1, 2}, [2]int{kb.DocumentCount, kb.ChunkCount})
 	})
 	t.Run("blobs in use", func(t *testing.T) {
 		f := newFixture(t, open)

@@ -1,0 +1,125 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"ragagent/store"
+)
+
+// Bounds of deleting documents together.
+const (
+	// MaxDelete is how many documents one call deletes at most.
+	MaxDelete = 10_000
+	// deleteGroup is how many share a transaction. Writes of others come
+	// between two groups.
+	deleteGroup = 250
+)
+
+// Deleted says what became of documents that were to be deleted.
+type Deleted struct {
+	Documents int      // that are gone
+	Missing   []string // ids that are none of a document of this knowledge base
+}
+
+// DeleteDocuments removes documents, in groups: when it returns, no search
+// finds them. An error ends it; what was deleted before stays so, and Deleted
+// counts it. An id that is given twice is one; ids are store.ErrInvalid if they
+// are more than MaxDelete. store.ErrNotFound if there is no such knowledge base.
+func (s *Service) DeleteDocuments(ctx context.Context, idOrName string, ids []string) (Deleted, error) {
+	if len(ids) > MaxDelete {
+		return Deleted{}, store.Invalid("ids", "are %d, at most %d can be deleted at once", len(ids), MaxDelete)
+	}
+	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
+	if err != nil {
+		return Deleted{}, err
+	}
+	// Sorted, so that two calls take the locks of documents in one order.
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	var out Deleted
+	for group := range slices.Chunk(ids, deleteGroup) {
+		gone, err := s.deleteGroup(ctx, kb, group)
+		out.Documents += len(gone)
+		if err != nil {
+			return out, fmt.Errorf("delete documents: %w", err)
+		}
+		for _, id := range group {
+			if _, found := gone[id]; !found {
+				out.Missing = append(out.Missing, id)
+			}
+		}
+	}
+	if out.Documents > 0 {
+		s.resumeJobs(false) // there may be room now
+		s.reload(context.WithoutCancel(ctx), kb)
+	}
+	return out, nil
+}
+
+// deleteGroup removes documents with one transaction and returns those that
+// were there.
+func (s *Service) deleteGroup(ctx context.Context, kb store.KnowledgeBase, ids []string) (map[string]store.Document, error) {
+	for _, id := range ids {
+		defer s.order.lock(id)()
+	}
+	var docs []store.Document
+	err := s.deleting(func() (err error) {
+		docs, err = s.cfg.Records.DeleteDocuments(ctx, kb.ID, ids)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	gone := make(map[string]store.Document, len(docs))
+	for _, d := range docs {
+		gone[d.ID] = d
+	}
+	s.interrupt(func(j store.Job) bool { _, found := gone[j.DocumentID]; return found }, errDeleted)
+	// The truth has changed: all else follows even if the caller goes away.
+	ctx = context.WithoutCancel(ctx)
+	blobs := s.dropping(ctx)
+	for _, d := range docs {
+		failed := s.replace(ctx, kb, d.ID, noChunks)
+		if failed != nil && !errors.Is(failed, store.ErrNotFound) {
+			err = errors.Join(err, fmt.Errorf("remove %q from the index: %w", d.Name, failed))
+		}
+		for _, hash := range d.Blobs() {
+			blobs.drop(hash)
+		}
+	}
+	blobs.wait()
+	return gone, err
+}
+
+// droppers is how many blobs are dropped at a time: removing a file waits for
+// the disk most of the time.
+const droppers = 16
+
+// dropping drops blobs side by side.
+type dropping struct {
+	hashes chan string
+	done   sync.WaitGroup
+}
+
+func (s *Service) dropping(ctx context.Context) *dropping {
+	d := &dropping{hashes: make(chan string, 2*deleteGroup)}
+	for range droppers {
+		d.done.Go(func() {
+			for hash := range d.hashes {
+				s.dropBlob(ctx, hash)
+			}
+		})
+	}
+	return d
+}
+
+func (d *dropping) drop(hash string) { d.hashes <- hash }
+
+// wait ends it when all are dropped.
+func (d *dropping) wait() {
+	close(d.hashes)
+	d.done.Wait()
+}
