@@ -71,7 +71,7 @@ test-race: ## the Go tests with the race detector, in random order
 
 test-ollama: ## the agent against a real Ollama server with tiny models
 	.ci/ollama-server
-	RAGAGENT_OLLAMA_BIN="$$(.ci/ollama-server --print)" $(GO) test -count=1 -v -run Ollama ./agent/...
+	RAGAGENT_OLLAMA_BIN="$$(.ci/ollama-server --print)" $(GO) test -count=1 -v -run Ollama ./agent/... ./retrieval/embed/...
 
 test-browser: build ## the page in a real Chromium
 	.ci/browser-test ./$(BIN)

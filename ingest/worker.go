@@ -255,12 +255,22 @@ func (t *task) guarded(ctx context.Context) (err error) {
 			err = errors.New("internal error while reading this document; the log has the details")
 		}
 	}()
-	for try := 1; ; try++ {
+	// A knowledge base that is switched to another embedder meanwhile loses what
+	// this attempt has made with the old one: it begins again with the new one.
+	for gaps := 0; ; {
 		err := t.run(ctx)
-		if try == switchTries || !errors.Is(err, store.ErrOtherEmbedder) {
+		switch {
+		case errors.Is(err, store.ErrOtherEmbedder) && ctx.Err() == nil:
+		case isGap(err) && gaps < switchTries: // switched and back
+			gaps++
+		default:
 			return err
 		}
-		// The knowledge base was switched to another embedder: what this attempt
-		// has made went with the old one, so it begins again with the new one.
 	}
+}
+
+// isGap says that chunks which an attempt has stored are not there any more.
+func isGap(err error) bool {
+	var field *store.FieldError
+	return errors.As(err, &field) && field.Field == "ordinal"
 }
