@@ -123,6 +123,11 @@ func (s *Service) after(ctx context.Context, kbID string, added store.Added) err
 	for _, hash := range added.Dropped {
 		s.dropBlob(ctx, hash)
 	}
+	if added.Duplicate { // it has one more source to be filtered by
+		if err := s.followMetadata(ctx, kbID, added.Document.ID); err != nil {
+			return err
+		}
+	}
 	if added.Removed == nil {
 		return nil
 	}

@@ -58,7 +58,7 @@ func (s *Service) setMetadata(ctx context.Context, kb store.KnowledgeBase, id st
 		return s.cfg.Records.Document(ctx, kb.ID, id)
 	}
 	defer s.order.lock(id)()
-	return s.cfg.Records.UpdateDocument(ctx, kb.ID, id, func(doc *store.Document) error {
+	doc, err := s.cfg.Records.UpdateDocument(ctx, kb.ID, id, func(doc *store.Document) error {
 		doc.Metadata = change.apply(doc.Metadata)
 		doc.GivenMetadata = change.apply(doc.GivenMetadata)
 		if doc.Pending != nil {
@@ -66,6 +66,26 @@ func (s *Service) setMetadata(ctx context.Context, kb store.KnowledgeBase, id st
 		}
 		return validMetadata(doc.Metadata)
 	})
+	if err != nil {
+		return doc, err
+	}
+	return doc, s.followMetadata(context.WithoutCancel(ctx), kb.ID, id)
+}
+
+// MetadataFollower is implemented by indexers that filter by metadata.
+type MetadataFollower interface {
+	// MetadataChanged says that the records have other metadata for a document,
+	// or other sources, while its text is the same.
+	MetadataChanged(ctx context.Context, kbID, documentID string) error
+}
+
+// followMetadata lets filters go by what the records say of a document now.
+func (s *Service) followMetadata(ctx context.Context, kb, id string) error {
+	follower, follows := s.cfg.Indexer.(MetadataFollower)
+	if loaded := s.Quarantined(kb) == nil; follows && loaded {
+		return follower.MetadataChanged(ctx, kb, id)
+	}
+	return nil
 }
 
 // apply returns m with the change; m stays as it is.

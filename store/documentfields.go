@@ -9,7 +9,7 @@ import (
 // builtinFields are the fields that every document can be filtered by. Metadata
 // of the same name wins.
 var builtinFields = []string{
-	"bytes", "created_at", "document_id", "folder", "mime", "name", "pages", "path", "title", "updated_at",
+	"bytes", "created_at", "document_id", "folder", "mime", "name", "origin", "pages", "path", "title", "updated_at",
 }
 
 // IsBuiltinField says whether a field is one that documents have by themselves.
@@ -36,8 +36,9 @@ func (d *Document) FieldNames() []string {
 //   - name, title, mime, document_id: strings
 //   - bytes, pages: numbers
 //   - created_at, updated_at: times in UTC
-//   - path: as metadata has it; folder: every folder on that path, as a list:
-//     of "a/b/c.md" they are "a" and "a/b"
+//   - path, origin: of the document's first source
+//   - folder: every folder on the paths of its sources, as a list: of "a/b/c.md"
+//     they are "a" and "a/b"
 func (d *Document) Field(name string) any {
 	if v, given := d.Metadata[name]; given {
 		return v
@@ -61,10 +62,16 @@ func (d *Document) Field(name string) any {
 		return timeField(d.CreatedAt)
 	case "updated_at":
 		return timeField(d.UpdatedAt)
-	case "folder":
-		if path, ok := d.Metadata["path"].(string); ok {
-			return foldersOf(path)
+	case "path":
+		if len(d.Sources) > 0 {
+			return textField(d.Sources[0].Path)
 		}
+	case "origin":
+		if len(d.Sources) > 0 {
+			return textField(d.Sources[0].Origin)
+		}
+	case "folder":
+		return d.folders()
 	}
 	return nil
 }
@@ -83,16 +90,26 @@ func timeField(t time.Time) any {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// maxFolders bounds the folders of a path that can be filtered by.
-const maxFolders = 32
+// maxFolders bounds the folders a document can be filtered by.
+const maxFolders = 64
 
-// foldersOf returns the folders on a path, outermost first; nil for none.
-func foldersOf(path string) any {
-	path = strings.Trim(path, "/")
+// folders returns the folders on the paths of the sources, each once, outermost
+// first; nil for none. Metadata that has a path stands for them.
+func (d *Document) folders() any {
 	var folders []string
-	for i := range len(path) {
-		if path[i] == '/' && path[i-1] != '/' && len(folders) < maxFolders {
-			folders = append(folders, path[:i])
+	add := func(path string) {
+		path = strings.Trim(path, "/")
+		for i := range len(path) {
+			if path[i] == '/' && path[i-1] != '/' && len(folders) < maxFolders && !slices.Contains(folders, path[:i]) {
+				folders = append(folders, path[:i])
+			}
+		}
+	}
+	if path, given := d.Metadata["path"].(string); given {
+		add(path)
+	} else {
+		for _, source := range d.Sources {
+			add(source.Path)
 		}
 	}
 	if folders == nil {

@@ -33,18 +33,18 @@ type prepared struct {
 func (c *column) add(doc uint32, value any) {
 	switch value := value.(type) {
 	case string:
-		c.texts.add(doc, value)
+		c.texts.add(doc, value, len(value))
 	case float64:
-		c.numbers.add(doc, value)
+		c.numbers.add(doc, value, 0)
 	case bool:
-		c.yes.add(doc, value)
+		c.yes.add(doc, value, 0)
 	case []string:
 		if len(value) == 0 {
-			c.empty.add(doc, struct{}{})
+			c.empty.add(doc, struct{}{}, 0)
 		}
 		for i, item := range value {
 			if !slices.Contains(value[:i], item) {
-				c.items.add(doc, item)
+				c.items.add(doc, item, len(item))
 			}
 		}
 	}
@@ -69,11 +69,6 @@ func (c *column) renumber(number []uint32) {
 // bytes is about the memory that the column takes, strings included.
 func (c *column) bytes() int64 {
 	n := c.texts.bytes() + c.items.bytes() + c.numbers.bytes() + c.yes.bytes() + c.empty.bytes()
-	for _, list := range [][]string{c.texts.distinct, c.items.distinct} {
-		for _, s := range list {
-			n += int64(len(s))
-		}
-	}
 	for _, kept := range []*atomic.Pointer[prepared]{&c.preparedTexts, &c.preparedItems} {
 		if p := kept.Load(); p != nil {
 			n += int64(len(p.values)) * int64(unsafe.Sizeof(store.FilterValue{}))

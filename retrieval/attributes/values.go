@@ -14,10 +14,11 @@ type values[T comparable] struct {
 	docs   []uint32
 	code   []uint32 // of the value
 	unused int      // distinct values whose count is 0
+	held   int64    // bytes that the distinct values point to, about
 }
 
-// add gives a document one more value.
-func (v *values[T]) add(doc uint32, value T) {
+// add gives a document one more value, which points to so many bytes.
+func (v *values[T]) add(doc uint32, value T, bytes int) {
 	code, known := v.codes[value]
 	switch {
 	case !known:
@@ -28,6 +29,7 @@ func (v *values[T]) add(doc uint32, value T) {
 		v.codes[value] = code
 		v.distinct = append(v.distinct, value)
 		v.counts = append(v.counts, 0)
+		v.held += int64(bytes)
 	case v.counts[code] == 0:
 		v.unused--
 	}
@@ -84,6 +86,7 @@ func (v *values[T]) tidy() {
 	for i, code := range v.code {
 		v.code[i] = fresh[code]
 	}
+	v.held = v.held * int64(len(distinct)) / int64(len(v.distinct))
 	v.codes, v.distinct, v.counts, v.unused = codes, distinct, counts, 0
 }
 
@@ -136,11 +139,11 @@ func (v *values[T]) markCodes(set, accepted Bits) {
 	}
 }
 
-// bytes is about the memory that the values take, what they point to aside.
+// bytes is about the memory that the values take.
 func (v *values[T]) bytes() int64 {
 	var value T
 	size := int64(unsafe.Sizeof(value))
 	// An entry of a map takes its key, its value and a control byte, at 7/8 load
 	// at most and about 5/8 on average.
-	return 8*int64(cap(v.docs)) + (size+4)*int64(cap(v.distinct)) + (size+5)*int64(len(v.codes))*8/5
+	return v.held + 8*int64(cap(v.docs)) + (size+4)*int64(cap(v.distinct)) + (size+5)*int64(len(v.codes))*8/5
 }
