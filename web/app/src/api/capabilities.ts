@@ -23,6 +23,10 @@ export class Capabilities {
     return this.has("PATCH", "/knowledge-bases/{kb}/documents/{id}");
   }
 
+  get embedderChange(): boolean {
+    return this.has("POST", "/knowledge-bases/{kb}/embedder");
+  }
+
   get retryAll(): boolean {
     return this.has("POST", "/jobs/retry");
   }

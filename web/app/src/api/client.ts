@@ -7,6 +7,7 @@ import type {
   AskRequest,
   Chunking,
   Document,
+  EmbedderChange,
   Job,
   KnowledgeBase,
   List,
@@ -75,6 +76,36 @@ export async function preview(kb: string, file: File, chunking: Chunking, offset
 
 export async function retrieve(request: RetrieveRequest, signal: AbortSignal): Promise<RetrieveResult> {
   return (await (await send("POST", `${BASE}/retrieve`, { body: request, signal })).json()) as RetrieveResult;
+}
+
+const embedderPath = (kb: string) => `${knowledgeBasePath(kb)}/embedder`;
+
+/** How the change of a knowledge base's embedder stands; undefined where there is none. */
+export async function embedderChange(kb: string): Promise<EmbedderChange | undefined> {
+  try {
+    return await json<EmbedderChange>("GET", embedderPath(kb));
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+export function changeEmbedder(kb: string, request: { embedder: string; auto: boolean; compare: boolean }): Promise<EmbedderChange> {
+  return json("POST", embedderPath(kb), request);
+}
+
+export function switchEmbedder(kb: string): Promise<EmbedderChange> {
+  return json("POST", `${embedderPath(kb)}/switch`);
+}
+
+export function rollBackEmbedder(kb: string): Promise<EmbedderChange> {
+  return json("POST", `${embedderPath(kb)}/rollback`);
+}
+
+/** Gives up the vectors that are not searched; answers how it stands then. */
+export async function discardEmbedder(kb: string): Promise<EmbedderChange | undefined> {
+  await call("POST", `${embedderPath(kb)}/discard`);
+  return embedderChange(kb);
 }
 
 /** What there is to filter a knowledge base by. */

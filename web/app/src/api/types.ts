@@ -224,3 +224,26 @@ export interface RetrieveResult {
   degraded: string[];
   elapsed_ms: number;
 }
+
+/** How the change of a knowledge base's embedder stands. */
+export interface EmbedderChange {
+  state: "filling" | "ready_to_switch" | "switched" | "failed" | "discarding";
+  /** Of the vectors that are not searched: the new one before the switch, the old one after it. */
+  embedder: string;
+  dimension: number;
+  auto: boolean;
+  done: number;
+  total: number;
+  comparison: {
+    questions: number;
+    overlap_at_10: number;
+    dense_overlap_at_10: number;
+    /** Questions whose first hit is the same, 0 to 1. */
+    same_first: number;
+    judged?: number;
+    old_ndcg_at_10?: number;
+    new_ndcg_at_10?: number;
+  } | null;
+  error?: string;
+  waiting?: string;
+}
