@@ -24,6 +24,7 @@ const (
 	bytesPerDim   = 5   // a float32 and a code
 	bytesPerChunk = 200 // ids and tables
 	bytesPerByte  = 1   // postings and positions of a byte of text
+	bytesToBuild  = 9   // and for a while, when a long document is put in
 )
 
 // fits is store.ErrTooLarge if the indexes would pass their ceiling with these
@@ -33,9 +34,13 @@ func (s *Service) fits(chunks []store.Chunk, dim int) error {
 	if !ok {
 		return nil
 	}
-	need := int64(len(chunks)) * int64(bytesPerChunk+bytesPerDim*dim)
+	text := 0
 	for i := range chunks {
-		need += int64(bytesPerByte * (len(chunks[i].Text) + len(chunks[i].Context)))
+		text += len(chunks[i].Text) + len(chunks[i].Context)
+	}
+	need := int64(len(chunks)*(bytesPerChunk+bytesPerDim*dim) + bytesPerByte*text)
+	if len(chunks) > longDocument {
+		need += int64(bytesToBuild * text)
 	}
 	if used := sizer.Bytes(); used+max(need, 1) > s.cfg.MaxIndexBytes {
 		return fmt.Errorf("%w: the search indexes take %d bytes of memory, this needs about %d and the ceiling is %d: "+

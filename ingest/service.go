@@ -49,6 +49,7 @@ type Config struct {
 	Workers       int           // jobs at a time; the number of cores
 	Batch         int           // chunks that are embedded and journalled together; 128
 	Lease         time.Duration // a worker that is silent for longer has died; 1 minute
+	TempDir       string        // of long texts that are being worked on; the system's
 	MaxAttempts   int           // times a job may be taken up before it fails; 3
 	JobTimeout    time.Duration // of one attempt; 1 hour
 	// Retry is the first pause when a service that jobs need, such as an

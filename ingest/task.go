@@ -19,6 +19,7 @@ type task struct {
 	job store.Job
 	// embedder is the knowledge base's, as it was when the attempt began.
 	embedder Embedder
+	text     *mapping // where the text is
 
 	mu       sync.Mutex
 	progress store.Progress
@@ -53,11 +54,16 @@ func (t *task) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.report(store.Progress{Stage: store.StageChunk})
-		chunks, err := cut(kb, doc, t.job.Revision, text)
+		if t.text, err = t.outsource(&text); err != nil {
+			return err
+		}
+		defer t.text.close()
+		t.report(store.Progress{Stage: store.StageChunk, Total: len(text.Body)})
+		chunks, err := t.cut(kb, doc, text)
 		if err != nil {
 			return err
 		}
+		t.text.rewind()
 		if err := t.fits(chunks, t.embedder.Dim()); err != nil {
 			return err
 		}
@@ -112,10 +118,17 @@ func merged(properties, given store.Metadata) store.Metadata {
 	return out
 }
 
+const (
+	fewBytes  = 1024    // of a chunk: room for so many chunks is made at once
+	toldBytes = 4 << 20 // between two reports of how far cutting is
+)
+
 // cut makes the chunks of a text, without vectors. They hold no copy of it: a
 // chunk takes about 320 bytes beside its vector.
-func cut(kb store.KnowledgeBase, doc store.Document, revision int, text parse.Text) ([]store.Chunk, error) {
-	var chunks []store.Chunk
+func (t *task) cut(kb store.KnowledgeBase, doc store.Document, text parse.Text) ([]store.Chunk, error) {
+	revision := t.job.Revision
+	chunks := make([]store.Chunk, 0, 1+len(text.Body)/fewBytes)
+	told := 0
 	err := chunk.Each(text, kb.Chunking, func(p chunk.Piece) {
 		body := text.Body[p.Span.Start:p.Span.End]
 		chunks = append(chunks, store.Chunk{
@@ -133,6 +146,11 @@ func cut(kb store.KnowledgeBase, doc store.Document, revision int, text parse.Te
 			Context:         p.Context,
 			Parent:          p.Parent,
 		})
+		t.text.passed(p.Span.End)
+		if p.Span.End-told >= toldBytes {
+			told = p.Span.End
+			t.report(store.Progress{Stage: store.StageChunk, Done: told, Total: len(text.Body)})
+		}
 	})
 	switch {
 	case err != nil:
@@ -157,10 +175,13 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	t.report(store.Progress{Stage: store.StageEmbed, Done: done, Total: total})
 	kept := total-done > t.cfg.Batch
 	if kept {
-		if err := t.withText(ctx, &doc, text, func() error { return t.cfg.Records.SetParsed(ctx, t.job.ID, doc) }); err != nil {
+		if err := t.withText(ctx, &doc, t.text.reader(text), func() error { return t.cfg.Records.SetParsed(ctx, t.job.ID, doc) }); err != nil {
 			return fmt.Errorf("record the text: %w", err)
 		}
 	}
+	// Of a long document, vectors are not kept: the index reads them from the store.
+	long := total > longDocument
+	t.text.rewind()
 	for total-done > t.cfg.Batch {
 		batch := chunks[done : done+t.cfg.Batch]
 		if err := t.embed(ctx, batch); err != nil {
@@ -172,6 +193,10 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 			return fmt.Errorf("store %d chunks: %w", len(batch), err)
 		}
 		t.report(p)
+		if long {
+			forgetVectors(batch)
+			t.text.passed(batch[len(batch)-1].Span.End)
+		}
 	}
 	last := chunks[done:]
 	if err := t.embed(ctx, last); err != nil {
@@ -186,18 +211,28 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	if kept {
 		err = publish()
 	} else {
-		err = t.withText(ctx, &doc, text, publish)
+		err = t.withText(ctx, &doc, t.text.reader(text), publish)
 	}
 	if err != nil {
 		return fmt.Errorf("publish %d chunks: %w", total, err)
 	}
 	// The revision is visible: the index follows even during a shutdown.
 	ctx = context.WithoutCancel(ctx)
-	if resumed {
-		// Vectors of the earlier attempt are in the store only.
+	if resumed || long {
+		// Vectors of the earlier attempt, or all, are in the store only.
 		return t.replace(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID))
 	}
 	return t.replace(ctx, kb, doc.ID, each(chunks))
+}
+
+// longDocument is from how many chunks on a document is long: with their
+// vectors, they would take more than some ten megabytes.
+const longDocument = 4096
+
+func forgetVectors(chunks []store.Chunk) {
+	for i := range chunks {
+		chunks[i].Vector = nil
+	}
 }
 
 // resume returns how many chunks an earlier attempt has stored. If they are not

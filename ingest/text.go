@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"ragagent/store"
 )
@@ -40,8 +39,8 @@ func (s *Service) ReadText(ctx context.Context, documentID string, span store.Sp
 
 // withText stores a document's normalised text and then calls record, which
 // refers to it; the text that was there before is dropped.
-func (s *Service) withText(ctx context.Context, doc *store.Document, body string, record func() error) error {
-	staged, err := s.cfg.Blobs.Stage(ctx, strings.NewReader(body), int64(len(body)))
+func (s *Service) withText(ctx context.Context, doc *store.Document, text *textReader, record func() error) error {
+	staged, err := s.cfg.Blobs.Stage(ctx, text, text.Size())
 	if err != nil {
 		return fmt.Errorf("store the text: %w", err)
 	}

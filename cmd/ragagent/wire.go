@@ -109,6 +109,7 @@ func (a *app) wireIngest(cfg appConfig, known embedders, index *retrieval.Index)
 		DefaultEmbedder: cfg.models.Embedder,
 		Compare:         a.compareSpaces,
 		Reserve:         datadir.NewReserve(cfg.data, 0),
+		TempDir:         a.spool,
 		Log:             cfg.log,
 
 		MaxIndexBytes: indexMemory(cfg.maxMemory),
