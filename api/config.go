@@ -110,8 +110,12 @@ type Ingest interface {
 
 	Submit(ctx context.Context, kbIDOrName string, upload ingest.Upload) (ingest.Submitted, error)
 	Preview(ctx context.Context, kbIDOrName string, draft ingest.Draft) (ingest.Preview, error)
+	// Unpack adds the files of an archive; isArchive false: it is none.
+	Unpack(ctx context.Context, kbIDOrName string, upload ingest.Upload, file io.ReaderAt, size int64) (all []ingest.Unpacked, isArchive bool, err error)
+	UpdateDocument(ctx context.Context, kbIDOrName, id string, change ingest.DocumentChange) (ingest.Submitted, error)
 	DeleteDocument(ctx context.Context, kbIDOrName, id string) error
 	DeleteDocuments(ctx context.Context, kbIDOrName string, ids []string) (ingest.Deleted, error)
+	RemoveSource(ctx context.Context, kbIDOrName, id string, source store.Source) (gone bool, err error)
 
 	Cancel(ctx context.Context, jobID string) (store.Job, error)
 	Retry(ctx context.Context, jobID string) (store.Job, error)
@@ -132,6 +136,7 @@ type Records interface {
 	KnowledgeBases(ctx context.Context, page store.Page) ([]store.KnowledgeBase, error)
 	Document(ctx context.Context, kb, id string) (store.Document, error)
 	Documents(ctx context.Context, kb string, page store.Page) ([]store.Document, error)
+	Sources(ctx context.Context, kb, origin string, page store.Page) ([]store.SourceState, error)
 	DocumentChunks(ctx context.Context, documentID string, from, limit int) ([]store.Chunk, error)
 
 	Job(ctx context.Context, id string) (store.Job, error)

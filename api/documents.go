@@ -13,30 +13,49 @@ import (
 )
 
 type documentAnswer struct {
-	ID              string         `json:"id"`
-	KnowledgeBaseID string         `json:"knowledge_base_id"`
-	Name            string         `json:"name"`
-	Title           string         `json:"title"`
-	Status          store.Status   `json:"status"`
-	Error           string         `json:"error,omitempty"`
-	MIME            string         `json:"mime"`
-	Bytes           int64          `json:"bytes"`
-	SHA256          string         `json:"sha256"`
-	TextBytes       int64          `json:"text_bytes"`
-	Pages           int            `json:"pages,omitempty"`
-	ChunkCount      int            `json:"chunk_count"`
-	Revision        int            `json:"revision"`
-	Metadata        store.Metadata `json:"metadata"`
-	Warnings        []string       `json:"warnings"`
-	JobID           string         `json:"job_id,omitempty"` // the latest
+	ID              string `json:"id"`
+	KnowledgeBaseID string `json:"knowledge_base_id"`
+	Name            string `json:"name"`
+	// Path and Origin are those of the first of Sources.
+	Path       string         `json:"path"`
+	Origin     string         `json:"origin"`
+	Sources    []sourceAnswer `json:"sources"`
+	Title      string         `json:"title"`
+	Status     store.Status   `json:"status"`
+	Error      string         `json:"error,omitempty"`
+	MIME       string         `json:"mime"`
+	Bytes      int64          `json:"bytes"`
+	SHA256     string         `json:"sha256"`
+	TextBytes  int64          `json:"text_bytes"`
+	Pages      int            `json:"pages,omitempty"`
+	ChunkCount int            `json:"chunk_count"`
+	Revision   int            `json:"revision"`
+	// Pending is what is to take the place of the visible revision.
+	Pending  *pendingAnswer `json:"pending_revision,omitempty"`
+	Metadata store.Metadata `json:"metadata"`
+	Warnings []string       `json:"warnings"`
+	JobID    string         `json:"job_id,omitempty"` // the latest
 	// Job is how far it is; null if it has ended.
 	Job       *documentJob `json:"job"`
 	CreatedAt time.Time    `json:"created_at"`
 	UpdatedAt time.Time    `json:"updated_at"`
 }
 
+type sourceAnswer struct {
+	Origin string `json:"origin"`
+	Path   string `json:"path"`
+}
+
+type pendingAnswer struct {
+	Revision  int       `json:"revision"`
+	Name      string    `json:"name"`
+	Bytes     int64     `json:"bytes"`
+	SHA256    string    `json:"sha256"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
 func documentOf(d store.Document) documentAnswer {
-	return documentAnswer{
+	out := documentAnswer{
 		ID:              d.ID,
 		KnowledgeBaseID: d.KnowledgeBaseID,
 		Name:            d.Name,
@@ -54,7 +73,18 @@ func documentOf(d store.Document) documentAnswer {
 		Warnings:        array(d.Warnings),
 		CreatedAt:       d.CreatedAt.UTC(),
 		UpdatedAt:       d.UpdatedAt.UTC(),
+		Sources:         make([]sourceAnswer, len(d.Sources)),
 	}
+	for i, s := range d.Sources {
+		out.Sources[i] = sourceAnswer(s)
+	}
+	if len(d.Sources) > 0 {
+		out.Path, out.Origin = d.Sources[0].Path, d.Sources[0].Origin
+	}
+	if p := d.Pending; p != nil {
+		out.Pending = &pendingAnswer{Revision: p.Revision, Name: p.Name, Bytes: p.Bytes, SHA256: p.SHA256, CreatedAt: p.CreatedAt.UTC()}
+	}
+	return out
 }
 
 // metadataOf is m, {} where there is none.
@@ -111,6 +141,9 @@ func (s *Server) deleteDocument(c echo.Context) error {
 		return err
 	}
 	id := param(c, "id")
+	if query := c.QueryParams(); query.Has("origin") || query.Has("path") {
+		return s.removeSource(c, kb, id, query)
+	}
 	if err := s.cfg.Ingest.DeleteDocument(c.Request().Context(), kb.ID, id); err != nil {
 		return missing(err, "document", id)
 	}

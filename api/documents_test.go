@@ -36,8 +36,8 @@ func TestUploadOfFiles(t *testing.T) {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	metadata := store.Metadata{"year": 2022.0, "tags": []string{"x", "y"}, "draft": false}
-	want := []ingest.Upload{{Name: "a.txt", Metadata: metadata}, {Name: "b.txt", Metadata: metadata}, {Name: "c.txt", Metadata: metadata}}
-	if diff := cmp.Diff(want, h.ingest.got); diff != "" {
+	want := []ingest.Upload{{Name: "../../etc/a.txt", Metadata: metadata}, {Name: "b.txt", Metadata: metadata}, {Name: "c.txt", Metadata: metadata}}
+	if diff := cmp.Diff(want, h.ingest.got, uploadFields); diff != "" {
 		t.Errorf("submitted (-want +got):\n%s", diff)
 	}
 	docs, err := h.db.Documents(t.Context(), "kb_1", store.Page{})
@@ -52,9 +52,9 @@ func TestUploadOfFiles(t *testing.T) {
 		t.Fatalf("%d jobs, %v", len(jobs), err)
 	}
 	h.want(r, http.StatusAccepted, `{"documents":[
-		{"id":"`+docs[0].ID+`","name":"a.txt","status":"queued","job_id":"`+jobs[0].ID+`"},
-		{"id":"`+docs[1].ID+`","name":"b.txt","status":"queued","job_id":"`+jobs[1].ID+`"},
-		{"id":"`+docs[0].ID+`","name":"a.txt","status":"queued","job_id":"`+jobs[0].ID+`","duplicate_of":"`+docs[0].ID+`"}]}`)
+		{"id":"`+docs[0].ID+`","name":"a.txt","path":"a.txt","revision":1,"status":"queued","job_id":"`+jobs[0].ID+`"},
+		{"id":"`+docs[1].ID+`","name":"b.txt","path":"b.txt","revision":1,"status":"queued","job_id":"`+jobs[1].ID+`"},
+		{"id":"`+docs[0].ID+`","name":"a.txt","path":"c.txt","revision":1,"status":"queued","job_id":"`+jobs[0].ID+`","duplicate_of":"`+docs[0].ID+`"}]}`)
 }
 
 func TestUploadOfText(t *testing.T) {
@@ -65,7 +65,7 @@ func TestUploadOfText(t *testing.T) {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
 	want := []ingest.Upload{{Name: "note.md", Title: "Note", MIME: "text/markdown", Metadata: store.Metadata{"a": "b"}}}
-	if diff := cmp.Diff(want, h.ingest.got); diff != "" {
+	if diff := cmp.Diff(want, h.ingest.got, uploadFields); diff != "" {
 		t.Errorf("submitted (-want +got):\n%s", diff)
 	}
 }
@@ -85,7 +85,7 @@ func TestFilesThatAreRefusedDoNotHideTheOthers(t *testing.T) {
 	}
 	h.want(r, http.StatusAccepted, `{"documents":[
 		{"name":"long.txt","status":"failed","error":"\"long.txt\" is larger than 536870912 bytes"},
-		{"id":"`+docs[0].ID+`","name":"ok.txt","status":"queued","job_id":"`+jobs[0].ID+`"}]}`)
+		{"id":"`+docs[0].ID+`","name":"ok.txt","path":"ok.txt","revision":1,"status":"queued","job_id":"`+jobs[0].ID+`"}]}`)
 }
 
 func TestBadUploads(t *testing.T) {
@@ -102,7 +102,7 @@ func TestBadUploads(t *testing.T) {
 		want  Problem
 	}{
 		"no file":            {[][3]string{{"metadata", "", "{}"}}, field("file", "is missing: send at least one part named file")},
-		"another part":       {[][3]string{{"files", "a", "x"}}, field("files", "is not a part of an upload: the parts are file and metadata")},
+		"another part":       {[][3]string{{"files", "a", "x"}}, field("files", "is not a part of an upload: the parts are file, path, origin and metadata")},
 		"no file name":       {[][3]string{{"file", "", "x"}}, field("file", "has no file name: give filename in its Content-Disposition")},
 		"bad metadata":       {[][3]string{file("a", "x"), {"metadata", "", "[1]"}}, field("metadata", "must be a JSON object")},
 		"null metadata":      {[][3]string{file("a", "x"), {"metadata", "", "null"}}, field("metadata", "must be a JSON object")},
@@ -202,7 +202,7 @@ func TestDocumentAndItsChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := h.get(path)
-	h.want(one, 200, `{"id":"`+doc.ID+`","knowledge_base_id":"kb_1","name":"report.html","title":"","status":"ready",
+	h.want(one, 200, `{"id":"`+doc.ID+`","knowledge_base_id":"kb_1","name":"report.html","path":"report.html","origin":"","sources":[{"origin":"","path":"report.html"}],"title":"","status":"ready",
 		"mime":"text/html","bytes":25,"sha256":"`+doc.SHA256+`","text_bytes":18,"pages":2,"chunk_count":3,"revision":1,
 		"metadata":{},"warnings":[],"job_id":"`+jobs[doc.ID].ID+`","job":null,"created_at":"2026-03-04T05:06:07Z","updated_at":"`+stored.UpdatedAt.UTC().Format("2006-01-02T15:04:05.999999999Z07:00")+`"}`)
 	h.want(h.get(documentsPath), 200, `{"data":[`+one.body+`],"next_cursor":null}`)

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -331,7 +332,11 @@ type scriptedIngest struct {
 	watch  func(ctx context.Context, yield func(store.Job, error) bool)
 	got    []ingest.Upload
 	calls  int
-	waits  string // what every job that has not ended waits for
+
+	unpacked []ingest.Unpacked // what every upload is an archive of, if not nil
+	change   ingest.DocumentChange
+
+	waits string // what every job that has not ended waits for
 
 	draft   ingest.Draft // of the latest Preview
 	content string       // of its file
@@ -391,13 +396,19 @@ func (s *scriptedIngest) Submit(ctx context.Context, kb string, up ingest.Upload
 	}
 	up.Body = nil
 	s.got = append(s.got, up)
+	source := store.Source{Origin: up.Origin, Path: up.Path}
+	if up.Path == "" {
+		source.Path = path.Base(up.Name)
+		up.Name = source.Path
+	}
 	added, err := s.db.AddDocument(ctx,
 		store.Document{
-			ID: store.NewID("doc"), KnowledgeBaseID: kb, Name: up.Name, Status: store.StatusQueued, MIME: up.MIME,
+			Sources: []store.Source{source},
+			ID:      store.NewID("doc"), KnowledgeBaseID: kb, Name: up.Name, Status: store.StatusQueued, MIME: up.MIME,
 			Bytes: staged.Size(), SHA256: staged.SHA256(), GivenMetadata: up.Metadata, CreatedAt: clock, UpdatedAt: clock,
 		},
 		store.Job{ID: store.NewID("job"), Kind: store.JobIngest, KnowledgeBaseID: kb, Revision: 1, Status: store.StatusQueued, CreatedAt: clock, UpdatedAt: clock})
-	out := ingest.Submitted{Document: added.Document, Job: added.Job}
+	out := ingest.Submitted{Document: added.Document, Source: source, Job: added.Job}
 	if added.Duplicate {
 		out.DuplicateOf = added.Document.ID
 	}
@@ -423,6 +434,28 @@ func (s *scriptedIngest) DeleteDocuments(ctx context.Context, kb string, ids []s
 		}
 	}
 	return out, err
+}
+
+func (s *scriptedIngest) Unpack(_ context.Context, _ string, up ingest.Upload, _ io.ReaderAt, _ int64) ([]ingest.Unpacked, bool, error) {
+	if s.unpacked == nil {
+		return nil, false, nil
+	}
+	s.got = append(s.got, up)
+	return s.unpacked, true, s.err
+}
+
+func (s *scriptedIngest) UpdateDocument(ctx context.Context, kb, id string, change ingest.DocumentChange) (out ingest.Submitted, err error) {
+	s.change = change
+	out.Document, err = s.db.Document(ctx, kb, id)
+	if change.Title != nil {
+		out.Job.ID = "job_1"
+	}
+	return out, err
+}
+
+func (s *scriptedIngest) RemoveSource(ctx context.Context, kb, id string, source store.Source) (bool, error) {
+	_, gone, err := s.db.RemoveSource(ctx, kb, id, source)
+	return gone, err
 }
 
 func (s *scriptedIngest) DeleteDocument(ctx context.Context, kb, id string) error {

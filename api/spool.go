@@ -90,12 +90,22 @@ func spoolFile(dir string, r io.Reader) (s spooled, err error) {
 	return s, err
 }
 
-func (s spooled) open() (io.ReadCloser, error) {
+// spooledFile is an open one.
+type spooledFile interface {
+	io.ReadCloser
+	io.ReaderAt
+}
+
+func (s spooled) open() (spooledFile, error) {
 	if s.path == "" {
-		return io.NopCloser(bytes.NewReader(s.small)), nil
+		return smallFile{bytes.NewReader(s.small)}, nil
 	}
 	return os.Open(s.path)
 }
+
+type smallFile struct{ *bytes.Reader }
+
+func (smallFile) Close() error { return nil }
 
 func (s spooled) remove() {
 	if s.path != "" {

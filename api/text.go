@@ -14,6 +14,8 @@ import (
 
 type textRequest struct {
 	Name     string          `json:"name"`
+	Path     string          `json:"path"`
+	Origin   string          `json:"origin"`
 	Title    string          `json:"title"`
 	Text     *string         `json:"text"`
 	MIME     string          `json:"mime"`
@@ -68,7 +70,10 @@ func uploadOf(in textRequest) (ingest.Upload, error) {
 	if in.MIME != "" && hintOf(in.MIME) == "" {
 		return ingest.Upload{}, invalidField("mime", "is not a media type such as text/markdown")
 	}
-	up := ingest.Upload{Name: in.Name, Title: in.Title, MIME: hintOf(in.MIME), Body: strings.NewReader(*in.Text)}
+	if err := checkOrigin(in.Origin); err != nil {
+		return ingest.Upload{}, err
+	}
+	up := ingest.Upload{Name: in.Name, Path: in.Path, Origin: in.Origin, Title: in.Title, MIME: hintOf(in.MIME), Body: strings.NewReader(*in.Text)}
 	if in.Metadata == nil || string(in.Metadata) == "null" {
 		return up, nil
 	}

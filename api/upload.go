@@ -10,6 +10,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -41,8 +42,12 @@ func (s *Server) addDocuments(c echo.Context) error {
 }
 
 type submittedAnswer struct {
-	ID          string       `json:"id,omitempty"`
-	Name        string       `json:"name"`
+	ID     string `json:"id,omitempty"`
+	Name   string `json:"name"`
+	Path   string `json:"path,omitempty"`
+	Origin string `json:"origin,omitempty"`
+	// Revision is the one that the job makes, or has made.
+	Revision    int          `json:"revision,omitempty"`
 	Status      store.Status `json:"status"`
 	JobID       string       `json:"job_id,omitempty"`
 	DuplicateOf string       `json:"duplicate_of,omitempty"`
@@ -57,6 +62,8 @@ type submittedListing struct {
 // form is an upload that was read to its end.
 type form struct {
 	files    []spooled
+	paths    []string // of the files, in their order; none, or one each
+	origin   string
 	metadata store.Metadata
 	print    fingerprint
 }
@@ -87,15 +94,26 @@ func (s *Server) submitAll(ctx context.Context, kb store.KnowledgeBase, f form) 
 		accepted int
 		first    error
 	)
-	for _, file := range f.files {
-		done, err := s.submitSpooled(ctx, kb, file, f.metadata)
+	for i, file := range f.files {
+		up := ingest.Upload{Name: file.name, Origin: f.origin, MIME: file.mime, Metadata: f.metadata}
+		if f.paths != nil {
+			up.Path = f.paths[i]
+		}
+		done, err := s.submitSpooled(ctx, kb, file, up)
 		if err != nil {
 			first = errors.Join(first, err)
 			out.Documents = append(out.Documents, submittedAnswer{Name: file.name, Status: store.StatusFailed, Error: problemOf(err).Detail})
 			continue
 		}
-		accepted++
-		out.Documents = append(out.Documents, submittedOf(done))
+		for _, one := range done {
+			if one.ID != "" {
+				accepted++
+			}
+		}
+		out.Documents = append(out.Documents, done...)
+	}
+	if accepted == 0 && first == nil { // archives of which nothing was taken
+		return out, emptyArchive(out.Documents)
 	}
 	if accepted == 0 {
 		return out, first
@@ -103,13 +121,61 @@ func (s *Server) submitAll(ctx context.Context, kb store.KnowledgeBase, f form) 
 	return out, nil
 }
 
-func (s *Server) submitSpooled(ctx context.Context, kb store.KnowledgeBase, file spooled, metadata store.Metadata) (ingest.Submitted, error) {
+// submitSpooled adds a file, or the files in it if it is an archive.
+func (s *Server) submitSpooled(ctx context.Context, kb store.KnowledgeBase, file spooled, up ingest.Upload) ([]submittedAnswer, error) {
 	body, err := file.open()
 	if err != nil {
-		return ingest.Submitted{}, fmt.Errorf("open the upload: %w", err)
+		return nil, fmt.Errorf("open the upload: %w", err)
 	}
 	defer body.Close()
-	return s.submit(ctx, kb, ingest.Upload{Name: file.name, MIME: file.mime, Body: body, Metadata: metadata})
+	if entries, isArchive, err := s.cfg.Ingest.Unpack(ctx, kb.ID, up, body, file.size); isArchive {
+		if errors.Is(err, store.ErrNotFound) {
+			err = unknownKnowledgeBase("", kb.Name, err)
+		}
+		return unpackedOf(entries, up.Origin), err
+	}
+	up.Body = body
+	done, err := s.submit(ctx, kb, up)
+	if err != nil {
+		return nil, err
+	}
+	return []submittedAnswer{submittedOf(done)}, nil
+}
+
+// emptyArchive is why nothing of an upload was taken.
+func emptyArchive(refused []submittedAnswer) error {
+	for _, one := range refused {
+		if one.Error != "" {
+			return invalidField("file", "nothing in it was taken, %s: %s", one.Path, one.Error)
+		}
+	}
+	return invalidField("file", "there is no file in it")
+}
+
+func unpackedOf(entries []ingest.Unpacked, origin string) []submittedAnswer {
+	out := make([]submittedAnswer, len(entries))
+	for i, e := range entries {
+		out[i] = submittedAnswer{
+			ID: e.DocumentID, Name: e.Name, Path: e.Path, Origin: origin, Revision: e.Revision,
+			Status: e.Status, JobID: e.JobID, DuplicateOf: e.DuplicateOf,
+		}
+		if e.Err != nil {
+			out[i].Error = refusalOf(e.Err)
+		}
+	}
+	return out
+}
+
+// refusalOf says why a file in an archive was not taken. Their errors are
+// written for users, but for those that are the server's own.
+func refusalOf(err error) string {
+	if p := problemOf(err); p.Code != CodeInternal {
+		return p.Detail
+	}
+	if ingest.IsRefusal(err) {
+		return err.Error()
+	}
+	return problemOf(err).Detail
 }
 
 // submit adds one document. A body that was refused before its end was too
@@ -142,6 +208,9 @@ func submittedOf(s ingest.Submitted) submittedAnswer {
 	return submittedAnswer{
 		ID:          s.Document.ID,
 		Name:        s.Document.Name,
+		Path:        s.Source.Path,
+		Origin:      s.Source.Origin,
+		Revision:    s.Job.Revision,
 		Status:      s.Document.Status,
 		JobID:       s.Job.ID,
 		DuplicateOf: s.DuplicateOf,
@@ -161,6 +230,9 @@ func (s *Server) readForm(r *http.Request, f *form) error {
 	}
 	if len(f.files) == 0 {
 		return invalidField("file", "is missing: send at least one part named file")
+	}
+	if f.paths != nil && len(f.paths) != len(f.files) {
+		return invalidField("path", "stands here %d times for %d files: send one for each, in their order, or none", len(f.paths), len(f.files))
 	}
 	sum.Sum(f.print[:0])
 	return nil
@@ -212,13 +284,54 @@ func (s *Server) readPart(part *multipart.Part, f *form, sum io.Writer) error {
 			return invalidField("metadata", "stands here twice")
 		}
 		return readMetadata(partReader{part}, f, sum)
+	case "path":
+		path, err := readField(partReader{part}, "path", store.MaxPath, sum)
+		if f.paths = append(f.paths, path); err == nil && len(f.paths) > s.cfg.MaxFiles {
+			err = invalidField("path", "stands here more than %d times", s.cfg.MaxFiles)
+		}
+		return err
+	case "origin":
+		if f.origin != "" {
+			return invalidField("origin", "stands here twice")
+		}
+		var err error
+		if f.origin, err = readField(partReader{part}, "origin", store.MaxOrigin, sum); err != nil {
+			return err
+		}
+		return checkOrigin(f.origin)
 	default:
-		return invalidField(name, "is not a part of an upload: the parts are file and metadata")
+		return invalidField(name, "is not a part of an upload: the parts are file, path, origin and metadata")
 	}
 }
 
+// readField reads a part that is one line of text.
+func readField(r io.Reader, name string, limit int64, sum io.Writer) (string, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return "", err
+	}
+	if int64(len(raw)) > limit {
+		return "", invalidField(name, "has more than %d bytes", limit)
+	}
+	if len(raw) == 0 {
+		return "", invalidField(name, "is empty")
+	}
+	fmt.Fprintf(sum, "%s %q\n", name, raw)
+	return string(raw), nil
+}
+
+// syncOrigin begins the origins that clients may give.
+const syncOrigin = "sync:"
+
+func checkOrigin(origin string) error {
+	if rest, ok := strings.CutPrefix(origin, syncOrigin); origin != "" && (!ok || rest == "") {
+		return invalidField("origin", `must be "sync:" and a label`)
+	}
+	return nil
+}
+
 func (s *Server) readFile(part *multipart.Part, f *form, sum io.Writer) error {
-	name := part.FileName()
+	name := fileNameOf(part)
 	switch {
 	case name == "":
 		return invalidField("file", "has no file name: give filename in its Content-Disposition")
@@ -238,6 +351,19 @@ func (s *Server) readFile(part *multipart.Part, f *form, sum io.Writer) error {
 	f.files = append(f.files, file)
 	fmt.Fprintf(sum, "file %q %x\n", name, file.sum)
 	return nil
+}
+
+// fileNameOf is the file name of a part with the folders before it, which
+// multipart.Part.FileName cuts off.
+func fileNameOf(part *multipart.Part) string {
+	if part.FileName() == "" {
+		return ""
+	}
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	if err != nil {
+		return part.FileName()
+	}
+	return params["filename"]
 }
 
 func (s *Server) fileTooLarge(name string) error {

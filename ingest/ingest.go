@@ -76,6 +76,7 @@ type Upload struct {
 // Submitted says what became of an upload.
 type Submitted struct {
 	Document store.Document
+	Source   store.Source // that stands for Document now
 	Job      store.Job
 	// DuplicateOf is the id of the document that has the same bytes, or is about
 	// to have them, which is also Document; "" for a new one or a new revision.

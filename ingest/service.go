@@ -49,9 +49,10 @@ type Config struct {
 	Workers       int           // jobs at a time; the number of cores
 	Batch         int           // chunks that are embedded and journalled together; 128
 	Lease         time.Duration // a worker that is silent for longer has died; 1 minute
-	TempDir       string        // of long texts that are being worked on; the system's
+	TempDir       string        // of long texts that are being worked on, and archives in archives; the system's
 	MaxAttempts   int           // times a job may be taken up before it fails; 3
 	JobTimeout    time.Duration // of one attempt; 1 hour
+	UnpackTimeout time.Duration // of one archive; 10 minutes
 	// Retry is the first pause when a service that jobs need, such as an
 	// embedder, does not answer; 1 second. Each further one is twice as long, up
 	// to about a minute and a half.
@@ -116,6 +117,9 @@ func New(cfg Config) (*Service, error) {
 	}
 	if cfg.MaxAttempts <= 0 {
 		cfg.MaxAttempts = 3
+	}
+	if cfg.UnpackTimeout <= 0 {
+		cfg.UnpackTimeout = 10 * time.Minute
 	}
 	if cfg.JobTimeout <= 0 {
 		cfg.JobTimeout = time.Hour

@@ -77,9 +77,11 @@ func (s *Service) keepAs(ctx context.Context, doc store.Document, staged store.S
 	}
 	if !added.Duplicate {
 		s.nudge()
-		return Submitted{Document: added.Document, Job: added.Job}, nil
+		return Submitted{Document: added.Document, Source: doc.Sources[0], Job: added.Job}, nil
 	}
-	return s.again(ctx, added)
+	done, err := s.again(ctx, added)
+	done.Source = doc.Sources[0]
+	return done, err
 }
 
 // newJob is a job that makes a revision of a document; the store numbers it.

@@ -58,8 +58,12 @@ func filings(b *testing.B, set *eval.Dataset, files []string) {
 		b.Fatal(err)
 	}
 	begin := time.Now()
+	uploads, err := filesOf(files)
+	if err != nil {
+		b.Fatal(err)
+	}
 	run := &ingestRun{api: api, kb: "kb", bar: newProgress(b.Output(), len(files))}
-	if sum := run.all(b.Context(), files); sum.Ready != len(files) {
+	if sum := run.all(b.Context(), uploads); sum.Ready != len(files) {
 		b.Fatalf("ingest: %+v", sum)
 	}
 	elapsed := time.Since(begin)

@@ -116,16 +116,41 @@ type submitted struct {
 	Status      string `json:"status"`
 	JobID       string `json:"job_id"`
 	DuplicateOf string `json:"duplicate_of"`
+	Path        string `json:"path"`
+	Revision    int    `json:"revision"`
+	Error       string `json:"error"` // why it was not taken; ID is "" then
 }
 
-// upload streams one file.
+// upload streams one file that is no archive.
 func (c *client) upload(ctx context.Context, kb, name string, file io.Reader) (submitted, error) {
+	docs, err := c.uploadAs(ctx, kb, name, upload{}, file)
+	if err != nil {
+		return submitted{}, err
+	}
+	if len(docs) != 1 {
+		return submitted{}, fmt.Errorf("the server answered with %d documents for one file", len(docs))
+	}
+	return docs[0], nil
+}
+
+// uploadAs streams one file from a source, whose path may be "": the name. Of an
+// archive, what is in it comes back.
+func (c *client) uploadAs(ctx context.Context, kb, name string, as upload, file io.Reader) ([]submitted, error) {
 	pr, pw := io.Pipe()
 	form := multipart.NewWriter(pw)
 	go func() {
-		part, err := form.CreateFormFile("file", name)
+		var err error
+		if as.path != "" {
+			err = form.WriteField("path", as.path)
+		}
+		if err == nil && as.origin != "" {
+			err = form.WriteField("origin", as.origin)
+		}
 		if err == nil {
-			_, err = io.Copy(part, file)
+			var part io.Writer
+			if part, err = form.CreateFormFile("file", name); err == nil {
+				_, err = io.Copy(part, file)
+			}
 		}
 		if err == nil {
 			err = form.Close()
@@ -138,12 +163,9 @@ func (c *client) upload(ctx context.Context, kb, name string, file io.Reader) (s
 	}
 	err := c.do(ctx, http.MethodPost, "/api/v1/knowledge-bases/"+url.PathEscape(kb)+"/documents", pr, form.FormDataContentType(), &out)
 	if err != nil {
-		return submitted{}, err
+		return nil, err
 	}
-	if len(out.Documents) != 1 {
-		return submitted{}, fmt.Errorf("the server answered with %d documents for one file", len(out.Documents))
-	}
-	return out.Documents[0], nil
+	return out.Documents, nil
 }
 
 // jobState is a job as the API shows it.

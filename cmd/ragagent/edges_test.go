@@ -33,7 +33,7 @@ func ended(t *testing.T, api *client, name string, content []byte) (jobState, su
 		t.Fatalf("upload %q: %v", name, err)
 	}
 	run := &ingestRun{api: api, kb: "kb", bar: newProgress(t.Output(), 1)}
-	state, err := run.lastState(t.Context(), acceptedFile{file: name, doc: doc})
+	state, err := run.lastState(t.Context(), name, doc)
 	if err != nil {
 		t.Fatalf("follow %q: %v", name, err)
 	}

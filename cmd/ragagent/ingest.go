@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
+
+	"ragagent/ingest"
 )
 
 // uploadsAtOnce bounds the open files and requests of one ingest command.
@@ -22,17 +24,20 @@ const uploadsAtOnce = 4
 type ingestCmd struct {
 	reachFlags
 	modelFlags
+	syncFlags
 	KB    string   `name:"kb" help:"Knowledge base; made if it is not there." required:"" placeholder:"NAME"`
 	JSON  bool     `name:"json" help:"Print the result as JSON."`
-	Paths []string `arg:"" help:"Files and folders. In folders, hidden files and links are left out." type:"path"`
+	Paths []string `arg:"" optional:"" help:"Files, archives and folders. In folders, hidden files and links are left out." type:"path"`
 }
 
 // ingestSummary is what the command prints.
 type ingestSummary struct {
-	Files     int             `json:"files"`
+	Files     int             `json:"files"` // those of archives counted each
 	Ready     int             `json:"ready"`
 	Duplicate int             `json:"duplicate"`
 	Failed    []ingestFailure `json:"failed"`
+	// Sync is set with --sync.
+	Sync *syncSummary `json:"sync,omitempty"`
 }
 
 type ingestFailure struct {
@@ -40,8 +45,21 @@ type ingestFailure struct {
 	Error string `json:"error"`
 }
 
+// upload is a file on its way.
+type upload struct {
+	file   string // where it lies
+	path   string // under which it is stored
+	origin string // "" by hand
+}
+
 // Run uploads every file and waits until each has ended.
 func (c *ingestCmd) Run(e *env) error {
+	if c.Sync != "" || c.syncFlags != (syncFlags{}) {
+		return c.runSync(e)
+	}
+	if len(c.Paths) == 0 {
+		return usagef("no paths given")
+	}
 	files, err := filesOf(c.Paths)
 	if err != nil {
 		return err
@@ -53,27 +71,43 @@ func (c *ingestCmd) Run(e *env) error {
 		if err := api.ensureKnowledgeBase(e.ctx, c.KB); err != nil {
 			return err
 		}
-		bar := newProgress(e.stderr, len(files))
-		sum := (&ingestRun{api: api, kb: c.KB, bar: bar}).all(e.ctx, files)
-		bar.finish()
-		if err := e.ctx.Err(); err != nil {
-			return fmt.Errorf("interrupted; files that were accepted are taken up when the server runs again: %w", err)
+		sum, err := ingestAll(e, api, c.KB, files, nil)
+		if err != nil {
+			return err
 		}
 		return c.print(e, sum)
 	})
 }
 
+// ingestAll uploads files and follows them to their ends; answered, if not nil,
+// hears of what the server made of each file.
+func ingestAll(e *env, api *client, kb string, files []upload, answered func(upload, []submitted)) (ingestSummary, error) {
+	bar := newProgress(e.stderr, len(files))
+	sum := (&ingestRun{api: api, kb: kb, bar: bar, answered: answered}).all(e.ctx, files)
+	bar.finish()
+	if err := e.ctx.Err(); err != nil {
+		return sum, fmt.Errorf("interrupted; files that were accepted are taken up when the server runs again: %w", err)
+	}
+	return sum, nil
+}
+
 func (c *ingestCmd) print(e *env, sum ingestSummary) error {
-	if c.JSON {
+	switch {
+	case c.JSON:
 		if err := json.NewEncoder(e.stdout).Encode(sum); err != nil {
 			return err
 		}
-	} else {
-		fmt.Fprintf(e.stdout, "%d of %d files ready", sum.Ready, sum.Files)
-		if sum.Duplicate > 0 {
-			fmt.Fprintf(e.stdout, ", %d of them were there already", sum.Duplicate)
+	default:
+		if sum.Sync != nil {
+			fmt.Fprintln(e.stdout, sum.Sync)
 		}
-		fmt.Fprintln(e.stdout)
+		if sum.Sync == nil || sum.Files > 0 {
+			fmt.Fprintf(e.stdout, "%d of %d files ready", sum.Ready, sum.Files)
+			if sum.Duplicate > 0 {
+				fmt.Fprintf(e.stdout, ", %d of them were there already", sum.Duplicate)
+			}
+			fmt.Fprintln(e.stdout)
+		}
 		for _, f := range sum.Failed {
 			fmt.Fprintf(e.stderr, "failed: %s: %s\n", plain(f.File), plain(f.Error))
 		}
@@ -86,22 +120,26 @@ func (c *ingestCmd) print(e *env, sum ingestSummary) error {
 
 // ingestRun is one run of the command.
 type ingestRun struct {
-	api *client
-	kb  string
-	bar *progress
+	api      *client
+	kb       string
+	bar      *progress
+	answered func(upload, []submitted)
 
 	mu  sync.Mutex
 	sum ingestSummary
 }
 
 // all uploads the files, a few at a time, and follows their jobs meanwhile.
-func (r *ingestRun) all(ctx context.Context, files []string) ingestSummary {
-	r.sum = ingestSummary{Files: len(files), Failed: []ingestFailure{}}
+func (r *ingestRun) all(ctx context.Context, files []upload) ingestSummary {
+	r.sum = ingestSummary{Failed: []ingestFailure{}}
 	accepted := make(chan acceptedFile, len(files))
 	var follow sync.WaitGroup
 	follow.Go(func() {
 		for a := range accepted {
-			r.follow(ctx, a)
+			for _, doc := range a.docs {
+				r.follow(ctx, a.name(doc), doc)
+			}
+			r.bar.ended()
 		}
 	})
 	var uploads errgroup.Group
@@ -112,13 +150,17 @@ func (r *ingestRun) all(ctx context.Context, files []string) ingestSummary {
 			break
 		}
 		uploads.Go(func() error {
-			doc, err := r.send(ctx, file)
+			docs, err := r.send(ctx, file)
 			if err != nil {
-				r.failed(file, err)
+				r.failed(file.file, err)
+				r.bar.ended()
 				return nil
 			}
+			if r.answered != nil {
+				r.answered(file, docs)
+			}
 			r.bar.sent(int(sent.Add(1)))
-			accepted <- acceptedFile{file: file, doc: doc}
+			accepted <- acceptedFile{upload: file, docs: docs}
 			return nil
 		})
 	}
@@ -128,48 +170,61 @@ func (r *ingestRun) all(ctx context.Context, files []string) ingestSummary {
 	return r.sum
 }
 
+// acceptedFile is a file and the documents in it: several of an archive.
 type acceptedFile struct {
-	file string
-	doc  submitted
+	upload
+	docs []submitted
 }
 
-func (r *ingestRun) send(ctx context.Context, file string) (submitted, error) {
-	f, err := os.Open(file)
+// name is what a document of the file is called in messages.
+func (a acceptedFile) name(doc submitted) string {
+	if inner, ok := strings.CutPrefix(doc.Path, a.path+"/"); ok {
+		return a.file + "/" + inner
+	}
+	return a.file
+}
+
+func (r *ingestRun) send(ctx context.Context, file upload) ([]submitted, error) {
+	f, err := os.Open(file.file)
 	if err != nil {
-		return submitted{}, err
+		return nil, err
 	}
 	defer f.Close()
-	return r.api.upload(ctx, r.kb, filepath.Base(file), f)
+	return r.api.uploadAs(ctx, r.kb, filepath.Base(file.file), file, f)
 }
 
 // follow waits for a job's end. Jobs end about in the order they were sent in,
 // so following one after the other loses no time.
-func (r *ingestRun) follow(ctx context.Context, a acceptedFile) {
-	last, err := r.lastState(ctx, a)
+func (r *ingestRun) follow(ctx context.Context, name string, doc submitted) {
+	if doc.JobID == "" {
+		r.failed(name, errors.New(doc.Error))
+		return
+	}
+	last, err := r.lastState(ctx, name, doc)
 	switch {
 	case err != nil:
-		r.failed(a.file, err)
+		r.failed(name, err)
 	case last.Status != "ready":
 		if last.Error == "" {
 			last.Error = last.Status
 		}
-		r.failed(a.file, errors.New(last.Error))
+		r.failed(name, errors.New(last.Error))
 	default:
 		r.mu.Lock()
+		r.sum.Files++
 		r.sum.Ready++
-		if a.doc.DuplicateOf != "" {
+		if doc.DuplicateOf != "" {
 			r.sum.Duplicate++
 		}
 		r.mu.Unlock()
-		r.bar.ended()
 	}
 }
 
 // lastState follows the job's events; a stream that breaks off is opened again.
-func (r *ingestRun) lastState(ctx context.Context, a acceptedFile) (jobState, error) {
+func (r *ingestRun) lastState(ctx context.Context, name string, doc submitted) (jobState, error) {
 	var state jobState
 	for tries := 0; tries < 5 && ctx.Err() == nil; tries++ {
-		resp, err := r.api.send(ctx, "GET", "/api/v1/jobs/"+url.PathEscape(a.doc.JobID)+"/events", nil, "", "text/event-stream")
+		resp, err := r.api.send(ctx, "GET", "/api/v1/jobs/"+url.PathEscape(doc.JobID)+"/events", nil, "", "text/event-stream")
 		if err != nil {
 			return state, err
 		}
@@ -177,7 +232,7 @@ func (r *ingestRun) lastState(ctx context.Context, a acceptedFile) (jobState, er
 			if err := json.Unmarshal(e.data, &state); err != nil {
 				return err
 			}
-			r.bar.at(filepath.Base(a.file), state)
+			r.bar.at(filepath.Base(name), state)
 			return nil
 		})
 		resp.Body.Close()
@@ -196,39 +251,60 @@ func (r *ingestRun) lastState(ctx context.Context, a acceptedFile) (jobState, er
 
 func (r *ingestRun) failed(file string, err error) {
 	r.mu.Lock()
+	r.sum.Files++
 	r.sum.Failed = append(r.sum.Failed, ingestFailure{File: file, Error: err.Error()})
 	r.mu.Unlock()
-	r.bar.ended()
 }
 
-// filesOf lists the regular files below the paths, in order.
-func filesOf(paths []string) ([]string, error) {
-	var files []string
+// filesOf lists the regular files below the paths, in order, with their paths
+// from the folder on that was given: its name is kept.
+func filesOf(paths []string) ([]upload, error) {
+	var files []upload
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
 			return nil, err
 		}
 		if !info.IsDir() {
-			files = append(files, p)
+			files = append(files, upload{file: p, path: filepath.Base(p)})
 			continue
 		}
-		err = filepath.WalkDir(p, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case path != p && strings.HasPrefix(d.Name(), "."):
-				if d.IsDir() {
-					return fs.SkipDir
-				}
-			case d.Type().IsRegular():
-				files = append(files, path)
-			}
-			return nil
-		})
+		below, err := filesBelow(p)
 		if err != nil {
 			return nil, err
 		}
+		for _, f := range below {
+			f.path = filepath.Base(p) + "/" + f.path
+			files = append(files, f)
+		}
 	}
 	return files, nil
+}
+
+// filesBelow lists the regular files in a folder, in order, with their paths
+// in it.
+func filesBelow(dir string) ([]upload, error) {
+	var files []upload
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path != dir && strings.HasPrefix(d.Name(), "."):
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+		case d.Type().IsRegular():
+			inside, err := filepath.Rel(dir, path)
+			if err != nil {
+				return err
+			}
+			clean, err := ingest.CleanPath(filepath.ToSlash(inside))
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			files = append(files, upload{file: path, path: clean})
+		}
+		return nil
+	})
+	return files, err
 }

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"ragagent/ingest/archive"
+)
+
+type syncFlags struct {
+	Sync       string `help:"Make the knowledge base follow this folder: new and changed files are added, and documents of files that have gone are removed, only of this folder." type:"existingdir" placeholder:"DIR"`
+	Label      string `help:"With --sync: what the folder is called in the knowledge base, instead of its path." placeholder:"NAME"`
+	DryRun     bool   `help:"With --sync: only say what would be done."`
+	AllowEmpty bool   `help:"With --sync: remove everything if the folder is empty."`
+}
+
+// syncSummary says what --sync did, or would do.
+type syncSummary struct {
+	Added     []string `json:"added"`
+	Changed   []string `json:"changed"`
+	Removed   []string `json:"removed"`
+	Unchanged int      `json:"unchanged"`
+	DryRun    bool     `json:"dry_run,omitempty"`
+}
+
+func (s *syncSummary) String() string {
+	text := fmt.Sprintf("%d added, %d changed, %d removed, %d unchanged", len(s.Added), len(s.Changed), len(s.Removed), s.Unchanged)
+	if s.DryRun {
+		text += " (nothing was done)"
+	}
+	return text
+}
+
+func (c *ingestCmd) runSync(e *env) error {
+	if c.Sync == "" || len(c.Paths) > 0 {
+		return usagef("--sync DIR stands alone: no other paths, and --label, --dry-run and --allow-empty only with it")
+	}
+	label := c.Label
+	if label == "" {
+		label = c.Sync // kong made it absolute and clean
+	}
+	// A folder that cannot be read wholly ends it here: what is not seen would
+	// look as if it had gone.
+	files, err := filesBelow(c.Sync)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", c.Sync, err)
+	}
+	return withClient(e, c.reachFlags, c.modelFlags, true, func(api *client) error {
+		s := folderSync{api: api, kb: c.KB, origin: "sync:" + label, sum: syncSummary{Added: []string{}, Changed: []string{}, Removed: []string{}, DryRun: c.DryRun}}
+		sum, err := s.run(e, c.Sync, files, c.AllowEmpty)
+		if err != nil {
+			return err
+		}
+		return c.print(e, sum)
+	})
+}
+
+// folderSync makes what a knowledge base has of one origin equal to a folder.
+type folderSync struct {
+	api    *client
+	kb     string
+	origin string
+	sum    syncSummary
+
+	mu   sync.Mutex
+	kept map[string]bool // paths that are there now
+}
+
+func (s *folderSync) run(e *env, dir string, files []upload, allowEmpty bool) (ingestSummary, error) {
+	there, err := s.sources(e.ctx)
+	if err != nil {
+		return ingestSummary{}, err
+	}
+	if len(files) == 0 && len(there) > 0 && !allowEmpty {
+		return ingestSummary{}, fmt.Errorf("%s has no files, and the knowledge base has %d of it: if they are to be removed, say --allow-empty", dir, len(there))
+	}
+	s.kept = map[string]bool{}
+	todo, err := s.compare(e.ctx, files, there)
+	if err != nil {
+		return ingestSummary{}, err
+	}
+	sum := ingestSummary{Failed: []ingestFailure{}}
+	if !s.sum.DryRun {
+		if err := s.api.ensureKnowledgeBase(e.ctx, s.kb); err != nil {
+			return sum, err
+		}
+		if sum, err = ingestAll(e, s.api, s.kb, todo, s.answered); err != nil {
+			return sum, err
+		}
+	}
+	if err := s.remove(e.ctx, there); err != nil {
+		return sum, err
+	}
+	for _, list := range [][]string{s.sum.Added, s.sum.Changed, s.sum.Removed} {
+		slices.Sort(list)
+	}
+	sum.Sync = &s.sum
+	return sum, nil
+}
+
+// source is what the server knows of a path.
+type source struct {
+	Path       string `json:"path"`
+	DocumentID string `json:"document_id"`
+	SHA256     string `json:"sha256"`
+}
+
+// sources lists what the knowledge base has of the origin; nothing, if it is
+// not there yet.
+func (s *folderSync) sources(ctx context.Context) (map[string]source, error) {
+	all := map[string]source{}
+	for cursor := ""; ; {
+		var page struct {
+			Data []source `json:"data"`
+			Next string   `json:"next_cursor"`
+		}
+		query := url.Values{"origin": {s.origin}, "limit": {"1000"}, "cursor": {cursor}}
+		err := s.api.get(ctx, "/api/v1/knowledge-bases/"+url.PathEscape(s.kb)+"/sources?"+query.Encode(), &page)
+		if isStatus(err, http.StatusNotFound) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, one := range page.Data {
+			all[one.Path] = one
+		}
+		if cursor = page.Next; cursor == "" {
+			return all, nil
+		}
+	}
+}
+
+// compare returns the files that have to be sent. Archives always are: the
+// server knows what is in them, and not what they were.
+func (s *folderSync) compare(ctx context.Context, files []upload, there map[string]source) (todo []upload, err error) {
+	for _, f := range files {
+		f.origin = s.origin
+		hash, packed, err := look(ctx, f.file)
+		if err != nil {
+			return nil, err
+		}
+		known, ok := there[f.path]
+		switch {
+		case packed:
+			// Until the server has said what is in it, all of it is there.
+			for path := range there {
+				s.kept[path] = s.kept[path] || strings.HasPrefix(path, f.path+"/")
+			}
+		case !ok:
+			s.sum.Added = append(s.sum.Added, f.path)
+		case known.SHA256 != hash:
+			s.sum.Changed = append(s.sum.Changed, f.path)
+		default:
+			s.kept[f.path] = true
+			s.sum.Unchanged++
+			continue
+		}
+		s.kept[f.path] = !packed
+		todo = append(todo, f)
+	}
+	return todo, nil
+}
+
+// look reads a file to tell its hash and whether it is an archive.
+func look(ctx context.Context, name string) (hash string, packed bool, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", false, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", false, err
+	}
+	if _, packed = archive.IsArchive(f, info.Size()); packed {
+		return "", true, nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", false, fmt.Errorf("read %s: %w", filepath.Base(name), err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), false, ctx.Err()
+}
+
+// answered notes what is in an archive, and what has gone from it.
+func (s *folderSync) answered(file upload, docs []submitted) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	packed := false
+	whole := true // the archive was read to its end
+	for _, d := range docs {
+		packed = packed || strings.HasPrefix(d.Path, file.path+"/")
+		whole = whole && d.Path != file.path
+	}
+	if !packed {
+		return
+	}
+	if whole {
+		for path := range s.kept {
+			if strings.HasPrefix(path, file.path+"/") {
+				s.kept[path] = false
+			}
+		}
+	}
+	for _, d := range docs {
+		s.kept[d.Path] = true
+		switch {
+		case d.ID == "":
+		case d.DuplicateOf != "":
+			s.sum.Unchanged++
+		case d.Revision > 1:
+			s.sum.Changed = append(s.sum.Changed, d.Path)
+		default:
+			s.sum.Added = append(s.sum.Added, d.Path)
+		}
+	}
+}
+
+// remove takes away the sources whose files have gone.
+func (s *folderSync) remove(ctx context.Context, there map[string]source) error {
+	for path, known := range there {
+		if s.kept[path] {
+			continue
+		}
+		s.sum.Removed = append(s.sum.Removed, path)
+		if s.sum.DryRun {
+			continue
+		}
+		query := url.Values{"origin": {s.origin}, "path": {path}}
+		err := s.api.do(ctx, http.MethodDelete, "/api/v1/knowledge-bases/"+url.PathEscape(s.kb)+"/documents/"+url.PathEscape(known.DocumentID)+"?"+query.Encode(), nil, "", nil)
+		if err != nil && !isStatus(err, http.StatusNotFound) {
+			return errors.Join(fmt.Errorf("remove %s", path), err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"golang.org/x/sync/errgroup"
+
+	"ragagent/ingest/archive"
+	"ragagent/store"
+)
+
+// keepersAtOnce is how many files of an archive are written at a time: they
+// share the syncs of the records.
+const keepersAtOnce = 32
+
+// Unpacked is what became of a file in an archive.
+type Unpacked struct {
+	Path        string // with the archive's before it
+	Name        string
+	DocumentID  string // "" where Err is set
+	JobID       string
+	Revision    int
+	Status      store.Status
+	DuplicateOf string // as in Submitted
+	Err         error  // why it was not taken
+}
+
+// Unpack accepts the files of an archive, each as Submit does one, under the
+// archive's path. isArchive false says that file is none, and nothing was done.
+// What an archive holds of other programs' housekeeping is left out.
+//
+// An archive that turns out to be damaged, or to pass a limit, or takes longer
+// than Config.UnpackTimeout, ends with an Unpacked of its own that says so;
+// what came before it stays. The error, if nothing at all was taken up, is as
+// that of Submit.
+func (s *Service) Unpack(ctx context.Context, idOrName string, up Upload, file io.ReaderAt, size int64) (all []Unpacked, isArchive bool, err error) {
+	if _, isArchive = archive.IsArchive(file, size); !isArchive {
+		return nil, false, nil
+	}
+	doc, err := s.draft(ctx, idOrName, up)
+	if err != nil {
+		return nil, true, err
+	}
+	doc.MIME, doc.GivenTitle = "", "" // are said of the archive
+	ctx, cancel := context.WithTimeoutCause(ctx, s.cfg.UnpackTimeout,
+		fmt.Errorf("not unpacked after %s: divide the archive", s.cfg.UnpackTimeout))
+	defer cancel()
+	u := &unpacking{Service: s, doc: doc}
+	u.keepers.SetLimit(keepersAtOnce)
+	err = u.walk(ctx, file, size)
+	_ = u.keepers.Wait() // what went wrong is in the list
+	if err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = context.Cause(ctx)
+		}
+		u.all = append(u.all, &Unpacked{Path: doc.Sources[0].Path, Name: doc.Name, Status: store.StatusFailed, Err: unreadableArchive(err)})
+	}
+	for _, one := range u.all {
+		all = append(all, *one)
+	}
+	return all, true, nil
+}
+
+// unpacking is one archive on its way.
+type unpacking struct {
+	*Service
+	doc     store.Document // what all files have in common
+	all     []*Unpacked
+	keepers errgroup.Group
+}
+
+func (u *unpacking) walk(ctx context.Context, file io.ReaderAt, size int64) error {
+	limits := archive.Limits{EntryBytes: u.cfg.MaxFileBytes, TempDir: u.cfg.TempDir}
+	for entry, err := range archive.Walk(ctx, file, size, limits) {
+		if err != nil {
+			return err
+		}
+		if errors.Is(entry.Refused, archive.ErrJunk) {
+			continue
+		}
+		if err := u.entry(ctx, entry); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry stages a file and lets a keeper do the rest. Its error ends the walk.
+func (u *unpacking) entry(ctx context.Context, entry archive.Entry) error {
+	out := &Unpacked{Path: u.doc.Sources[0].Path + "/" + entry.Path, Name: path.Base(entry.Path), Status: store.StatusFailed, Err: entry.Refused}
+	u.all = append(u.all, out)
+	if out.Err != nil {
+		return nil
+	}
+	doc := u.doc
+	source := store.Source{Origin: u.doc.Sources[0].Origin}
+	if source.Path, out.Err = CleanPath(out.Path); out.Err != nil {
+		return nil
+	}
+	doc.Sources = []store.Source{source}
+	if doc.Name, out.Err = cleanName(out.Name); out.Err != nil {
+		return nil
+	}
+	staged, err := u.cfg.Blobs.Stage(ctx, entry.Body, u.cfg.MaxFileBytes)
+	if err != nil {
+		out.Err = fmt.Errorf("store %q: %w", doc.Name, err)
+		if ctx.Err() != nil || store.IsFull(err) {
+			return err
+		}
+		return nil
+	}
+	u.keepers.Go(func() error {
+		done, err := u.keepAs(ctx, doc, staged, store.JobIngest)
+		out.Err = err
+		if err == nil {
+			*out = Unpacked{
+				Path: source.Path, Name: done.Document.Name, DocumentID: done.Document.ID, JobID: done.Job.ID,
+				Revision: done.Job.Revision, Status: done.Document.Status, DuplicateOf: done.DuplicateOf,
+			}
+		}
+		return nil
+	})
+	return nil
+}
+
+// unreadableArchive makes an error of walking that the file is to blame for one
+// that names it.
+func unreadableArchive(err error) error {
+	for _, fault := range []error{archive.ErrDamaged, archive.ErrBomb, archive.ErrLimit, archive.ErrEncrypted, archive.ErrMethod} {
+		if errors.Is(err, fault) {
+			return store.Invalid("file", "%v", err)
+		}
+	}
+	return err
+}
+
+// IsRefusal says whether an error of Unpacked is about the file, in words for
+// users.
+func IsRefusal(err error) bool {
+	for _, fault := range []error{
+		archive.ErrPath, archive.ErrSpecial, archive.ErrEncrypted, archive.ErrDuplicate, archive.ErrMethod, archive.ErrTooLarge,
+		archive.ErrNesting, archive.ErrBomb, archive.ErrDamaged, archive.ErrLimit, archive.ErrUnknown, context.DeadlineExceeded,
+	} {
+		if errors.Is(err, fault) {
+			return true
+		}
+	}
+	return false
+}
