@@ -67,6 +67,7 @@ type base struct {
 	there   bool      // it is loaded
 	chunks  int       // that can be found
 	changed int       // chunks that came or went since the side file was written
+	went    int       // of them, went: the file still has their words
 	latest  time.Time // change
 	saved   time.Time // when writing the side file was last tried
 	spaces
@@ -103,6 +104,7 @@ func (x *Index) count(b *base, came, went int) {
 	}
 	b.chunks += came - went
 	b.changed += came + went
+	b.went += went
 	b.latest = x.now()
 }
 

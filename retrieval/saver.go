@@ -106,6 +106,9 @@ func (s *Saver) Close() error {
 	defer cancel()
 	s.cfg.BytesPerSecond = 0 // nobody is in the way any more
 	s.save(ctx, s.last())
+	if err := s.cfg.Index.removeOutdated(); err != nil {
+		s.cfg.Log.Error("side files that have deleted words are still there", "error", err)
+	}
 	return nil
 }
 
@@ -114,8 +117,10 @@ func (s *Saver) due(now time.Time) (kbs []string) {
 	for _, b := range s.cfg.Index.states() {
 		since := now.Sub(b.saved)
 		rests := now.Sub(b.latest) >= s.cfg.Quiet
-		if b.changed > 0 && b.changed*saveShare >= b.chunks &&
-			(rests && since >= s.cfg.Every || since >= restless*s.cfg.Every) {
+		enough := b.changed > 0 && b.changed*saveShare >= b.chunks &&
+			(rests && since >= s.cfg.Every || since >= restless*s.cfg.Every)
+		// Deleted words leave the disk soon, few as they may be.
+		if enough || b.went > 0 && (rests && since >= s.cfg.Every || since >= 2*s.cfg.Every) {
 			kbs = append(kbs, b.kb)
 		}
 	}
@@ -127,7 +132,7 @@ func (s *Saver) due(now time.Time) (kbs []string) {
 // first: most of them come in time.
 func (s *Saver) last() (kbs []string) {
 	states := slices.DeleteFunc(s.cfg.Index.states(), func(b state) bool {
-		return b.changed == 0 || b.changed*closeShare < b.chunks
+		return b.changed == 0 || b.went == 0 && b.changed*closeShare < b.chunks
 	})
 	slices.SortFunc(states, func(a, b state) int { return a.chunks - b.chunks })
 	for _, b := range states {

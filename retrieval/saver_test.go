@@ -99,20 +99,39 @@ func TestSaverWaits(t *testing.T) {
 	k.put(t, "doc_4", 3, 10)
 	k.pass(time.Hour)
 	want("twenty-two changed chunks of a hundred", 3)
-	k.put(t, "doc_4", 4, 2)
-	k.put(t, "doc_4", 5, 2)
-	k.put(t, "doc_4", 6, 2)
+	k.put(t, "doc_20", 1, 6)
 	k.pass(time.Minute - time.Second)
-	for range 9 {
-		k.put(t, "doc_4", 7, 2)
+	for i := range 9 {
+		k.put(t, fmt.Sprintf("doc_3%d", i), 1, 2)
 		want("no rest", 3)
 		k.pass(time.Minute)
 	}
-	k.put(t, "doc_4", 8, 2)
+	k.put(t, "doc_40", 1, 2)
 	k.pass(time.Second / 2)
 	want("a long time without rest", 3)
 	k.pass(time.Second / 2)
 	want("ten minutes", 4)
+	k.put(t, "doc_30", 1, 0) // it is deleted
+	k.pass(time.Minute - time.Second)
+	want("a deletion, too early", 4)
+	k.pass(time.Second)
+	want("a deletion and a rest", 5)
+	k.put(t, "doc_31", 1, 0)
+	k.pass(time.Minute)
+	k.put(t, "doc_20", 2, 6)
+	want("a deletion without rest", 5)
+	k.pass(time.Minute)
+	k.put(t, "doc_20", 3, 6)
+	want("two minutes", 6)
+	data, err := k.Read(t.Context(), retrieval.WordsKind, kbOne.ID, retrieval.WordsStamp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for doc, there := range map[string]bool{"doc_30": false, "doc_31": false, "doc_32": true} {
+		if bytes.Contains(data, []byte(doc)) != there {
+			t.Errorf("the file has %s: %t, want %t", doc, !there, there)
+		}
+	}
 	if k.log.Len() > 0 {
 		t.Error(k.log.String())
 	}

@@ -173,6 +173,7 @@ func (x *Index) reset(b *base, chunks, changed int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	b.there, b.chunks, b.changed, b.latest = true, chunks, changed, x.now()
+	b.went = changed // it is not known how many of them
 	b.saved = time.Time{}
 	if chunks == 0 { // there is nothing to write yet
 		b.saved = b.latest
@@ -192,7 +193,8 @@ func (x *Index) forget(b *base, kb string) {
 
 // Save writes the side file of a knowledge base. Searches and writers go on
 // meanwhile. store.ErrNotFound if it is not loaded; store.ErrFull leaves the
-// older file, which is as good as it was.
+// older file, which is as good as it was, unless chunks went since: then it is
+// removed, because their words are in it.
 func (x *Index) Save(ctx context.Context, kb string) error { return x.saveAt(ctx, kb, 0) }
 
 // saveAt writes at most rate bytes a second, 0: as many as it can.
@@ -207,7 +209,7 @@ func (x *Index) saveAt(ctx context.Context, kb string, rate int64) error {
 		return fmt.Errorf("index of %s: %w", kb, store.ErrNotFound)
 	}
 	// What is counted already is in the index already, so in the file too.
-	changed := b.changed
+	changed, went := b.changed, b.went
 	b.saved = x.now()
 	x.mu.Unlock()
 	err := x.files.Write(ctx, WordsKind, kb, WordsStamp, func(w io.Writer) error {
@@ -220,9 +222,12 @@ func (x *Index) saveAt(ctx context.Context, kb string, rate int64) error {
 	gone := x.bases[kb] != b || !b.there
 	if err == nil {
 		b.changed -= min(changed, b.changed)
+		b.went -= min(went, b.went)
+	} else if went > 0 { // the older file has words of what was deleted
+		gone = true
 	}
 	x.mu.Unlock()
-	if gone { // meanwhile: Drop may have removed the file before it was in place
+	if gone { // or meanwhile: Drop may have removed the file before it was in place
 		return errors.Join(err, x.files.Remove(WordsKind, kb))
 	}
 	return err
@@ -232,6 +237,7 @@ func (x *Index) saveAt(ctx context.Context, kb string, rate int64) error {
 type state struct {
 	kb              string
 	chunks, changed int
+	went            int
 	latest, saved   time.Time
 }
 
@@ -242,8 +248,18 @@ func (x *Index) states() []state {
 	all := make([]state, 0, len(x.bases))
 	for kb, b := range x.bases {
 		if b.there {
-			all = append(all, state{kb, b.chunks, b.changed, b.latest, b.saved})
+			all = append(all, state{kb, b.chunks, b.changed, b.went, b.latest, b.saved})
 		}
 	}
 	return all
+}
+
+// removeOutdated removes the side files that have words of deleted chunks.
+func (x *Index) removeOutdated() (err error) {
+	for _, b := range x.states() {
+		if b.went > 0 && x.files != nil {
+			err = errors.Join(err, x.files.Remove(WordsKind, b.kb))
+		}
+	}
+	return err
 }

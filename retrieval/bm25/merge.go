@@ -107,7 +107,8 @@ func mergeStemOf(words int, wordNumber, stemNumber [][]uint32, views []*view, st
 	merged := make([]uint32, words)
 	for i, v := range views {
 		for word, stem := range stemOf(v) {
-			if number := wordNumber[i][word]; number != gone {
+			// A file that was not what was written may name any stem.
+			if number := wordNumber[i][word]; number != gone && int(stem) < len(stemNumber[i]) {
 				merged[number] = stemNumber[i][stem]
 			}
 		}

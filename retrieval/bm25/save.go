@@ -57,6 +57,9 @@ const encoderBuffer = 64 << 10
 
 func (e *encoder) view(v *view) {
 	s := v.segment
+	if v.dead != nil { // what was deleted is not written
+		s = mergeSegments([]*view{v})
+	}
 	e.names(&s.ids)
 	e.documents(s.documents)
 	e.uint32s(s.length)
@@ -72,7 +75,7 @@ func (e *encoder) view(v *view) {
 	e.field(&t.stems)
 	e.field(&t.words)
 	e.uint32s(t.stemOf)
-	e.uint64s(v.dead)
+	e.uint64s(nil) // the format has a place for deleted ones
 }
 
 func (e *encoder) documents(documents []document) {
