@@ -153,5 +153,6 @@ func (d DeletedReport) String() string {
 	if d.Quoting > 0 {
 		fmt.Fprintf(&b, "; %d stored answers quote them: delete those conversations to remove the quotes", d.Quoting)
 	}
+	b.WriteString("; side files of the indexes are not read: they lose the words of deleted documents within a minute and on closing. Backups, older revisions, and free space of the disk are not looked at")
 	return b.String()
 }
