@@ -64,6 +64,10 @@ func eta(j store.Job, now time.Time) *int64 {
 	if j.Status.Ended() {
 		return &ms
 	}
+	if j.Status == store.StatusRunning && j.Ends.After(now) {
+		ms = j.Ends.Sub(now).Milliseconds()
+		return &ms
+	}
 	elapsed, done := now.Sub(j.Since), j.Done-j.From
 	if j.Status != store.StatusRunning || j.Since.IsZero() || elapsed <= 0 || done <= 0 || j.Total < j.Done {
 		return nil

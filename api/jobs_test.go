@@ -117,6 +117,8 @@ func TestETA(t *testing.T) {
 		{"taken up at half", with(func(j *store.Job) { j.From, j.Done, j.Total = 50, 60, 100 }), 16000},
 		{"taken up, nothing done since", with(func(j *store.Job) { j.From = 1 }), -1},
 		{"not begun here", with(func(j *store.Job) { j.Since = time.Time{} }), -1},
+		{"the whole job's end", with(func(j *store.Job) { j.Since, j.Ends = time.Time{}, clock.Add(90*time.Second) }), 90000},
+		{"later than expected", with(func(j *store.Job) { j.Since, j.Ends = time.Time{}, clock.Add(-time.Second) }), -1},
 		{"ended", with(func(j *store.Job) { j.Status = store.StatusFailed }), 0},
 	} {
 		got := int64(-1)

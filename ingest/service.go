@@ -66,6 +66,7 @@ type Config struct {
 type Service struct {
 	cfg   Config
 	watch *board
+	paces *paces
 
 	blobs blobGuard
 	// order keeps the changes of one document in the search indexes in the
@@ -139,6 +140,7 @@ func New(cfg Config) (*Service, error) {
 	return &Service{
 		cfg:     cfg,
 		watch:   newBoard(),
+		paces:   newPaces(),
 		changes: newChanger(),
 		blobs:   blobGuard{names: newKeyed()},
 		order:   newKeyed(),

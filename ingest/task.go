@@ -23,8 +23,7 @@ type task struct {
 
 	mu       sync.Mutex
 	progress store.Progress
-	began    time.Time // with the stage
-	from     int       // what was done of it then
+	course   course
 
 	known  map[textKey][]float32 // vectors of the visible revision
 	reused int                   // chunks that took one of them
@@ -63,6 +62,7 @@ func (t *task) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		t.course.chunks = len(chunks)
 		t.text.rewind()
 		if err := t.fits(chunks, t.embedder.Dim()); err != nil {
 			return err
@@ -74,11 +74,16 @@ func (t *task) run(ctx context.Context) error {
 	} else if err := t.index(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID)); err != nil {
 		return err
 	}
-	return t.cfg.Records.Finish(ctx, t.job.ID)
+	if err := t.cfg.Records.Finish(ctx, t.job.ID); err != nil {
+		return err
+	}
+	t.paces.learn(t.course, t.cfg.Now())
+	return nil
 }
 
 // parse reads the original and records in doc what it found.
 func (t *task) parse(ctx context.Context, doc *store.Document) (parse.Text, error) {
+	t.course.format, t.course.embedder, t.course.bytes = formatOf(doc.Name), t.embedder.Name(), int(doc.Bytes)
 	t.report(store.Progress{Stage: store.StageParse})
 	original, err := t.cfg.Blobs.Open(ctx, doc.SHA256)
 	if err != nil {
@@ -202,7 +207,7 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	if err := t.embed(ctx, last); err != nil {
 		return err
 	}
-	t.report(store.Progress{Stage: store.StageIndex, Done: done, Total: total})
+	t.report(store.Progress{Stage: store.StageIndex, Total: total})
 
 	defer t.order.lock(doc.ID)()
 	doc.Revision = t.job.Revision
@@ -356,16 +361,23 @@ func each(chunks []store.Chunk) chunkSeq {
 
 // report tells watchers of progress; the heartbeat writes it down.
 func (t *task) report(p store.Progress) {
+	now := t.cfg.Now()
 	t.mu.Lock()
-	if p.Stage != t.progress.Stage {
-		t.began, t.from = t.cfg.Now(), p.Done
+	if p.Stage != t.course.stage {
+		t.paces.learn(t.course, now)
+		t.course.stage, t.course.began, t.course.from = p.Stage, now, p.Done
 	}
-	p.Since, p.From = t.began, t.from
+	t.course.done, t.course.total = p.Done, p.Total
+	if p.Stage == store.StageFetch { // what comes of it is another job's
+		p.Since, p.From = t.course.began, t.course.from
+	} else {
+		p.Ends = t.paces.ends(t.course, now)
+	}
 	t.progress = p
 	t.mu.Unlock()
 	job := t.job
 	job.Progress = p
-	job.UpdatedAt = t.cfg.Now()
+	job.UpdatedAt = now
 	t.watch.publish(job)
 }
 

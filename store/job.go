@@ -45,7 +45,10 @@ type Progress struct {
 	// Since is when this process began with the stage, and From what Done was
 	// then: what an honest pace is measured from. They are not stored.
 	Since time.Time
-	From  int
+	// Ends is when the whole job is expected to be done, zero while nobody can
+	// tell; not stored either. Where it is given, Since and From are not.
+	Ends time.Time
+	From int
 }
 
 // JobFilter chooses jobs. What is "" chooses nothing.
