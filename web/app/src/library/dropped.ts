@@ -3,15 +3,24 @@ import type { Outgoing } from "../api/upload";
 /** The most files one drop or choice may bring. */
 export const MAX_FILES = 100_000;
 
-/** So many files are handed on at a time. */
-const SOME = 500;
+/** So many files are handed on at a time: asking a browser for a file's size may take it a fraction of a millisecond. */
+const SOME = 200;
 
-/** The files of a file dialog, with their folders where one was chosen. */
-export function chosenFiles(files: FileList | null): Outgoing[] {
-  return [...(files ?? [])]
+/** The files of a file dialog, with their folders where one was chosen, some at a time. */
+export function chosenFiles(files: FileList | null): AsyncIterable<Outgoing[]> {
+  const all = [...(files ?? [])] // before the dialog's field is emptied
     .slice(0, MAX_FILES)
     .map((file) => ({ file, path: file.webkitRelativePath || file.name }))
     .filter(({ path }) => !path.split("/").slice(1).some(isHidden));
+  return parts(all);
+}
+
+/** Some at a time, with room for the page to move between. */
+async function* parts(all: Outgoing[]): AsyncGenerator<Outgoing[]> {
+  for (let i = 0; i < all.length; i += SOME) {
+    yield all.slice(i, i + SOME);
+    await new Promise((resolve) => setTimeout(resolve));
+  }
 }
 
 /**
@@ -23,11 +32,7 @@ export function chosenFiles(files: FileList | null): Outgoing[] {
 export function droppedFiles(transfer: DataTransfer): AsyncIterable<Outgoing[]> {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter((entry) => entry != null);
   const plain = [...transfer.files].slice(0, MAX_FILES).map((file) => ({ file, path: file.name }));
-  return entries.some((entry) => entry.isDirectory) ? walk(entries) : once(plain);
-}
-
-async function* once<T>(value: T): AsyncGenerator<T> {
-  yield value;
+  return entries.some((entry) => entry.isDirectory) ? walk(entries) : parts(plain);
 }
 
 async function* walk(entries: FileSystemEntry[]): AsyncGenerator<Outgoing[]> {
