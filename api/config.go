@@ -21,9 +21,11 @@ import (
 // Config wires a Server. Records, Blobs, Ingest, Retriever, Agent and Tools
 // are required; every other zero value is the default named beside it.
 type Config struct {
-	Records   Records
-	Blobs     store.Blobs
-	Ingest    Ingest
+	Records Records
+	Blobs   store.Blobs
+	Ingest  Ingest
+	// Addresses makes documents of URLs; nil refuses them.
+	Addresses Addresses
 	Retriever retrieval.Retriever
 	Agent     Agent
 	// Tools returns what the agent may call for one question. What they can
@@ -142,6 +144,7 @@ type Records interface {
 	Job(ctx context.Context, id string) (store.Job, error)
 	Jobs(ctx context.Context, filter store.JobFilter, page store.Page) ([]store.Job, error)
 	LatestJobs(ctx context.Context, documents []string) (map[string]store.Job, error)
+	DocumentAddresses(ctx context.Context, documents []string) (map[string]store.Address, error)
 	CountJobs(ctx context.Context) (map[store.Status]int, error)
 
 	Conversation(ctx context.Context, id string) (store.Conversation, error)

@@ -36,9 +36,11 @@ type documentAnswer struct {
 	Warnings []string       `json:"warnings"`
 	JobID    string         `json:"job_id,omitempty"` // the latest
 	// Job is how far it is; null if it has ended.
-	Job       *documentJob `json:"job"`
-	CreatedAt time.Time    `json:"created_at"`
-	UpdatedAt time.Time    `json:"updated_at"`
+	Job *documentJob `json:"job"`
+	// Address is the URL it comes from; nil if it comes from none.
+	Address   *addressAnswer `json:"address,omitempty"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
 }
 
 type sourceAnswer struct {

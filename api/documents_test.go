@@ -153,8 +153,8 @@ func TestBadTexts(t *testing.T) {
 	h.knowledgeBase("kb_1", "Filings")
 	for body, want := range map[string]Problem{
 		`{"url":"https://example.org"}`: {
-			Status: 400, Code: CodeNotSupported, Detail: "url: is not supported yet: leave it out",
-			Errors: []ProblemField{{"url", "is not supported yet: leave it out"}},
+			Status: 400, Code: CodeNotSupported, Detail: "url: this server does not fetch",
+			Errors: []ProblemField{{"url", "this server does not fetch"}},
 		},
 		`{"name":"a"}`: {
 			Status: 400, Code: CodeInvalid, Detail: "text: is missing: send the document's text",

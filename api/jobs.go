@@ -146,8 +146,15 @@ func (s *Server) documentsOf(ctx context.Context, docs []store.Document) (answer
 	if err != nil {
 		return nil, err
 	}
+	addresses, err := s.cfg.Records.DocumentAddresses(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
 	return func(d store.Document) documentAnswer {
 		out := documentOf(d)
+		if a, ok := addresses[d.ID]; ok {
+			out.Address = addressOf(a)
+		}
 		if job, ok := jobs[d.ID]; ok {
 			out.JobID = job.ID
 			if !job.Status.Ended() {

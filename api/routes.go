@@ -40,6 +40,8 @@ func (s *Server) routes() []route {
 		{http.MethodGet, doc, s.getDocument},
 		{http.MethodPatch, doc, s.updateDocument},
 		{http.MethodDelete, doc, s.deleteDocument},
+		{http.MethodPost, doc + "/refresh", s.refreshDocument},
+		{http.MethodPatch, doc + "/refresh", s.scheduleRefresh},
 		{http.MethodGet, doc + "/chunks", s.listChunks},
 		{http.MethodGet, doc + "/content", s.getContent},
 		{http.MethodGet, doc + "/text", s.getText},

@@ -19,7 +19,9 @@ type textRequest struct {
 	Title    string          `json:"title"`
 	Text     *string         `json:"text"`
 	MIME     string          `json:"mime"`
-	URL      json.RawMessage `json:"url"`
+	URL      *string         `json:"url"`
+	Refresh  string          `json:"refresh"` // of url
+	Crawl    *crawlRequest   `json:"crawl"`   // from url
 	Metadata json.RawMessage `json:"metadata"`
 }
 
@@ -34,6 +36,9 @@ func (s *Server) addText(c echo.Context, kb store.KnowledgeBase) error {
 	body, err := decodeJSON(r, min(s.cfg.MaxTextBytes, s.cfg.MaxFileBytes), &in)
 	if err != nil {
 		return err
+	}
+	if in.URL != nil {
+		return s.addURL(c, kb, in, body)
 	}
 	upload, err := uploadOf(in)
 	if err != nil {
@@ -55,17 +60,19 @@ func (s *Server) admitText(r *http.Request) (leave func(), err error) {
 }
 
 func uploadOf(in textRequest) (ingest.Upload, error) {
-	if err := laterField("url", in.URL); err != nil {
-		return ingest.Upload{}, err
-	}
-	if in.Text == nil {
+	switch {
+	case in.Refresh != "":
+		return ingest.Upload{}, invalidField("refresh", "is for url: a text cannot be fetched again")
+	case in.Crawl != nil:
+		return ingest.Upload{}, invalidField("crawl", "is for url")
+	case in.Text == nil:
 		return ingest.Upload{}, invalidField("text", "is missing: send the document's text")
 	}
 	if in.Name == "" {
 		return ingest.Upload{}, invalidField("name", "is missing: give the document a file name")
 	}
-	if len(in.Title) > maxTitle || strings.ContainsFunc(in.Title, unicode.IsControl) {
-		return ingest.Upload{}, invalidField("title", "must be one line of at most %d bytes", maxTitle)
+	if err := checkTitle(in.Title); err != nil {
+		return ingest.Upload{}, err
 	}
 	if in.MIME != "" && hintOf(in.MIME) == "" {
 		return ingest.Upload{}, invalidField("mime", "is not a media type such as text/markdown")
@@ -74,10 +81,22 @@ func uploadOf(in textRequest) (ingest.Upload, error) {
 		return ingest.Upload{}, err
 	}
 	up := ingest.Upload{Name: in.Name, Path: in.Path, Origin: in.Origin, Title: in.Title, MIME: hintOf(in.MIME), Body: strings.NewReader(*in.Text)}
-	if in.Metadata == nil || string(in.Metadata) == "null" {
-		return up, nil
-	}
 	var err error
-	up.Metadata, err = metadataFrom(in.Metadata)
+	up.Metadata, err = givenMetadata(in.Metadata)
 	return up, err
+}
+
+func checkTitle(title string) error {
+	if len(title) > maxTitle || strings.ContainsFunc(title, unicode.IsControl) {
+		return invalidField("title", "must be one line of at most %d bytes", maxTitle)
+	}
+	return nil
+}
+
+// givenMetadata is nil where there is none.
+func givenMetadata(raw json.RawMessage) (store.Metadata, error) {
+	if raw == nil || string(raw) == "null" {
+		return nil, nil
+	}
+	return metadataFrom(raw)
 }

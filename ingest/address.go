@@ -77,11 +77,12 @@ func (s *Service) SubmitURL(ctx context.Context, idOrName string, in URLOrder) (
 	if err != nil {
 		return Submitted{}, err
 	}
-	up := Upload{Name: name, Title: in.Title, MIME: "application/json", Body: strings.NewReader(string(original)), Metadata: in.Metadata, kind: store.JobFetch}
+	up := Upload{Name: name, Title: in.Title, MIME: "application/json", Body: strings.NewReader(string(original)), Metadata: in.Metadata}
+	kind := store.JobFetch
 	if in.Crawl != nil {
-		up.kind = store.JobCrawl
+		kind = store.JobCrawl
 	}
-	done, err := s.Submit(ctx, kb.ID, fromURL(up, page))
+	done, err := s.submitAs(ctx, kb.ID, fromURL(up, page), kind)
 	if err != nil {
 		return done, err
 	}

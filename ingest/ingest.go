@@ -69,8 +69,6 @@ type Upload struct {
 	MIME     string         // a hint; the content decides
 	Body     io.Reader      // read to its end, at most Config.MaxFileBytes
 	Metadata store.Metadata // nil leaves what was given with an earlier revision
-
-	kind string // of the job; "" is store.JobIngest
 }
 
 // Submitted says what became of an upload.

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +16,11 @@ import (
 // store.ErrInvalid with the field, store.ErrTooLarge, store.ErrFull,
 // *QuarantineError.
 func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submitted, error) {
+	return s.submitAs(ctx, idOrName, up, store.JobIngest)
+}
+
+// submitAs is Submit with a job of a kind.
+func (s *Service) submitAs(ctx context.Context, idOrName string, up Upload, kind string) (Submitted, error) {
 	doc, err := s.draft(ctx, idOrName, up)
 	if err != nil {
 		return Submitted{}, err
@@ -25,7 +29,7 @@ func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submi
 	if err != nil {
 		return Submitted{}, fmt.Errorf("store %q: %w", doc.Name, err)
 	}
-	return s.keepAs(ctx, doc, staged, cmp.Or(up.kind, store.JobIngest))
+	return s.keepAs(ctx, doc, staged, kind)
 }
 
 // draft is the document of an upload without its content.

@@ -36,6 +36,7 @@ type appConfig struct {
 	data      string
 	mustExist bool // do not make an empty data folder by mistake
 	models    modelFlags
+	fetch     fetchFlags
 	maxMemory int64         // of the search indexes, in MiB; 0 means half of the machine's
 	fromTexts bool          // build the indexes from the texts: side files are neither read nor written
 	saveEvery time.Duration // least time between two side files of an index; 0 means the default

@@ -25,9 +25,11 @@ type ingestCmd struct {
 	reachFlags
 	modelFlags
 	syncFlags
+	fetchFlags
+	crawlFlags
 	KB    string   `name:"kb" help:"Knowledge base; made if it is not there." required:"" placeholder:"NAME"`
 	JSON  bool     `name:"json" help:"Print the result as JSON."`
-	Paths []string `arg:"" optional:"" help:"Files, archives and folders. In folders, hidden files and links are left out." type:"path"`
+	Paths []string `arg:"" optional:"" help:"Files, archives, folders and URLs. In folders, hidden files and links are left out."`
 }
 
 // ingestSummary is what the command prints.
@@ -47,9 +49,10 @@ type ingestFailure struct {
 
 // upload is a file on its way.
 type upload struct {
-	file   string // where it lies
-	path   string // under which it is stored
-	origin string // "" by hand
+	file   string     // where it lies
+	path   string     // under which it is stored
+	origin string     // "" by hand
+	order  *urlUpload // of a URL, which is not a file
 }
 
 // Run uploads every file and waits until each has ended.
@@ -67,6 +70,12 @@ func (c *ingestCmd) Run(e *env) error {
 	if len(files) == 0 {
 		return errors.New("no files found in the given paths")
 	}
+	for i, f := range files {
+		if isURL(f.file) {
+			files[i].order = c.order(f.file)
+		}
+	}
+	c.fetch = c.fetchFlags
 	return withClient(e, c.reachFlags, c.modelFlags, true, func(api *client) error {
 		if err := api.ensureKnowledgeBase(e.ctx, c.KB); err != nil {
 			return err
@@ -185,6 +194,9 @@ func (a acceptedFile) name(doc submitted) string {
 }
 
 func (r *ingestRun) send(ctx context.Context, file upload) ([]submitted, error) {
+	if file.order != nil {
+		return r.api.addURL(ctx, r.kb, *file.order)
+	}
 	f, err := os.Open(file.file)
 	if err != nil {
 		return nil, err
@@ -261,6 +273,14 @@ func (r *ingestRun) failed(file string, err error) {
 func filesOf(paths []string) ([]upload, error) {
 	var files []upload
 	for _, p := range paths {
+		if isURL(p) {
+			files = append(files, upload{file: p})
+			continue
+		}
+		p, err := filepath.Abs(p)
+		if err != nil {
+			return nil, err
+		}
 		info, err := os.Stat(p)
 		if err != nil {
 			return nil, err

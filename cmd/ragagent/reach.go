@@ -24,7 +24,7 @@ func withClient(e *env, reach reachFlags, models modelFlags, create bool, do fun
 		}
 		return do(&client{http: http.DefaultClient, base: strings.TrimRight(reach.Server, "/")})
 	}
-	app, err := openApp(e.ctx, appConfig{data: reach.Data, mustExist: !create, models: models, maxMemory: reach.MaxMemory, log: warnings(e.stderr)})
+	app, err := openApp(e.ctx, appConfig{data: reach.Data, mustExist: !create, models: models, fetch: reach.fetch, maxMemory: reach.MaxMemory, log: warnings(e.stderr)})
 	if errors.Is(err, store.ErrInUse) {
 		info := holderOf(reach.Data)
 		if info.Addr == "" {

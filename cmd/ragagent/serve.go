@@ -14,6 +14,7 @@ import (
 type serveCmd struct {
 	dataFlags
 	modelFlags
+	fetchFlags
 	Addr    string   `help:"Address to listen on, ${default} if not given; only loopback addresses are allowed." default:"127.0.0.1:8080" env:"RAGAGENT_ADDR" placeholder:"HOST:PORT"`
 	Sample  string   `help:"Load the Markdown files of this folder as a first knowledge base if there is none." placeholder:"DIR"`
 	Hosts   []string `help:"Names the server may be addressed by, beside localhost and IP addresses; a proxy in front needs its own here." env:"RAGAGENT_HOSTS" placeholder:"NAME"`
@@ -29,6 +30,8 @@ func (c *serveCmd) Run(e *env) (err error) {
 	if err := loopbackOnly(c.Addr); err != nil {
 		return err
 	}
+	logger := c.log(e.stderr)
+	c.tell(logger)
 	var lc net.ListenConfig
 	ln, err := lc.Listen(e.ctx, "tcp", c.Addr)
 	if err != nil {
@@ -38,12 +41,13 @@ func (c *serveCmd) Run(e *env) (err error) {
 	app, err := openApp(e.ctx, appConfig{
 		data:      c.Data,
 		models:    c.modelFlags,
+		fetch:     c.fetchFlags,
 		maxMemory: c.MaxMemory,
 		addr:      ln.Addr().String(),
 		hosts:     c.Hosts,
 		origins:   c.Origins,
 		saveEvery: c.SaveEvery,
-		log:       c.log(e.stderr),
+		log:       logger,
 	})
 	if err != nil {
 		return err

@@ -22,6 +22,8 @@ type dataFlags struct {
 type reachFlags struct {
 	dataFlags
 	Server string `help:"Talk to this server instead of opening the data folder, for example http://127.0.0.1:8080." env:"RAGAGENT_SERVER" placeholder:"URL"`
+
+	fetch fetchFlags `kong:"-"` // of a server in this process
 }
 
 // modelFlags choose the models.

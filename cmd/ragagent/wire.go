@@ -100,7 +100,13 @@ func (a *app) wireIngest(cfg appConfig, known embedders, index *retrieval.Index)
 		return err
 	}
 	a.onClose(parser.Close)
+	fetcher, err := cfg.fetch.fetcher()
+	if err != nil {
+		return err
+	}
+	a.onClose(func() error { fetcher.Close(); return nil })
 	a.service, err = ingest.New(ingest.Config{
+		Fetcher:         fetcher,
 		Records:         a.records,
 		Blobs:           a.blobs,
 		Indexer:         index,
@@ -137,6 +143,7 @@ func (a *app) wireServer(cfg appConfig) error {
 		Records:     a.records,
 		Blobs:       a.blobs,
 		Ingest:      a.service,
+		Addresses:   a.service,
 		Retriever:   a.retriever,
 		Agent:       answerer,
 		Tools:       a.tools,
