@@ -49,13 +49,15 @@ func (r *Reranker) Rerank(ctx context.Context, query string, hits []retrieval.Hi
 	if len(q.terms) == 0 {
 		return hits, nil
 	}
-	passages := make([]passage, len(hits))
+	all := make([]passage, len(hits))
+	passages := make([]*passage, len(hits)) // they are large, and sorted twice
 	for i := range hits {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		passages[i] = r.passage(&q, &hits[i])
-		passages[i].addEntities(&q)
+		all[i] = r.passage(&q, &hits[i])
+		all[i].addEntities(&q)
+		passages[i] = &all[i]
 	}
 	sortPassages(passages)
 	r.addLinks(&q, passages)
@@ -85,6 +87,8 @@ type question struct {
 	entity      []bool         // per term: a name or a number
 	total       float64        // sum of idf
 	entities    float64        // sum of idf of names and numbers
+
+	tokens []analysis.Token // room for the text that is being analysed
 }
 
 func (r *Reranker) question(query string, collections []string) question {
@@ -127,19 +131,19 @@ func isEntity(written string, first bool) bool {
 
 // passage is a hit on its way through the second stage.
 type passage struct {
-	hit      retrieval.Hit
+	hit      *retrieval.Hit
 	evidence float64
 	title    []string // terms of the title
 	rarest   int      // the rarest of them
 	has      []bool   // per term of the question: in title, headings or text
 	notes    []retrieval.Explanation
 
-	text textView
+	text *textView // nil: not needed so far
 }
 
 func (r *Reranker) passage(q *question, hit *retrieval.Hit) passage {
 	p := passage{
-		hit:      *hit,
+		hit:      hit,
 		evidence: retrieval.Evidence(hit.Score),
 		title:    r.analyzer.Terms(titleName(hit.Title)),
 		has:      make([]bool, len(q.idf)),
@@ -185,7 +189,7 @@ func (p *passage) addEntities(q *question) {
 
 // finished returns the hit with its new score.
 func (p *passage) finished() retrieval.Hit {
-	h := p.hit
+	h := *p.hit
 	h.Score = retrieval.Calibrate(p.evidence)
 	if h.Explain != nil && len(p.notes) > 0 {
 		root := retrieval.Explanation{Label: "lexical reranking", Value: p.evidence}
@@ -195,8 +199,8 @@ func (p *passage) finished() retrieval.Hit {
 	return h
 }
 
-func sortPassages(passages []passage) {
-	slices.SortFunc(passages, func(a, b passage) int {
+func sortPassages(passages []*passage) {
+	slices.SortFunc(passages, func(a, b *passage) int {
 		if c := cmp.Compare(b.evidence, a.evidence); c != 0 {
 			return c
 		}

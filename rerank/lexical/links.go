@@ -33,18 +33,18 @@ type link struct {
 //
 // b gains the most that any a gives: w res + .2 w if a names b, w res if b
 // names a. title is the one that is named.
-func (r *Reranker) addLinks(q *question, passages []passage) {
+func (r *Reranker) addLinks(q *question, passages []*passage) {
 	if len(passages) == 0 || passages[0].evidence <= 0 || q.total == 0 {
 		return
 	}
 	rarity := r.titleRarity(q, passages)
 	gains := make([]float64, len(passages))
 	for from := range passages[:min(linkSources, len(passages))] {
-		links := r.linksOf(passages, from, rarity)
+		links := r.linksOf(q, passages, from, rarity)
 		if len(links) > maxLinks {
 			continue
 		}
-		a := &passages[from]
+		a := passages[from]
 		strength := a.evidence / passages[0].evidence
 		for _, l := range links {
 			named := l.to
@@ -52,7 +52,7 @@ func (r *Reranker) addLinks(q *question, passages []passage) {
 				named = from
 			}
 			w := strength * rarity[named]
-			gain := w * q.missing(a, &passages[l.to])
+			gain := w * q.missing(a, passages[l.to])
 			if l.mention {
 				gain += mentionWeight * w
 			}
@@ -76,18 +76,18 @@ func (q *question) missing(a, b *passage) float64 {
 }
 
 // linksOf finds the ties of one chunk. rarity is 0 for titles that do not link.
-func (r *Reranker) linksOf(passages []passage, from int, rarity []float64) []link {
+func (r *Reranker) linksOf(q *question, passages []*passage, from int, rarity []float64) []link {
 	var links []link
-	a := &passages[from]
+	a := passages[from]
 	for to := range passages {
-		b := &passages[to]
+		b := passages[to]
 		if to == from || b.hit.Title == a.hit.Title {
 			continue
 		}
-		if rarity[to] > 0 && r.names(a, b) {
+		if rarity[to] > 0 && r.names(q, a, b) {
 			links = append(links, link{from, to, true})
 		}
-		if rarity[from] > 0 && r.names(b, a) {
+		if rarity[from] > 0 && r.names(q, b, a) {
 			links = append(links, link{from, to, false})
 		}
 	}
@@ -97,14 +97,14 @@ func (r *Reranker) linksOf(passages []passage, from int, rarity []float64) []lin
 // titleRarity returns, for each passage whose title can link, the highest idf
 // of its words as a share of the highest there is; 0 for the others. It notes
 // which word that is.
-func (r *Reranker) titleRarity(q *question, passages []passage) []float64 {
+func (r *Reranker) titleRarity(q *question, passages []*passage) []float64 {
 	sharing := make(map[string]int)
 	for i := range passages {
 		sharing[passages[i].hit.Title]++
 	}
 	var terms []string
 	for i := range passages {
-		if linkable(&passages[i], sharing) {
+		if linkable(passages[i], sharing) {
 			terms = append(terms, passages[i].title...)
 		}
 	}
@@ -117,7 +117,7 @@ func (r *Reranker) titleRarity(q *question, passages []passage) []float64 {
 	highest := rarestIDF(weights[len(terms)].IDF)
 	at := 0
 	for i := range passages {
-		if !linkable(&passages[i], sharing) {
+		if !linkable(passages[i], sharing) {
 			continue
 		}
 		for n := range passages[i].title {

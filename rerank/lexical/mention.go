@@ -1,6 +1,7 @@
 package lexical
 
 import (
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,15 +12,14 @@ import (
 // never analysed, because their letters show that they do not name what is
 // looked for.
 type textView struct {
-	skimmed  bool
 	letters  trigrams
 	analysed bool
-	tokens   []analysis.Token
+	terms    []string
 }
 
 // names says whether p's text names other's title: whether the words of the
 // title follow one another in it.
-func (r *Reranker) names(p, other *passage) bool {
+func (r *Reranker) names(q *question, p, other *passage) bool {
 	if !p.mayHold(other.title[other.rarest]) {
 		return false // most often
 	}
@@ -29,20 +29,20 @@ func (r *Reranker) names(p, other *passage) bool {
 		}
 	}
 	if !p.text.analysed {
-		p.text.tokens = r.analyzer.Analyze(p.hit.Text)
+		q.tokens = r.analyzer.Append(q.tokens[:0], p.hit.Text)
+		p.text.terms = make([]string, len(q.tokens))
+		for i := range q.tokens {
+			p.text.terms[i] = q.tokens[i].Term
+		}
 		p.text.analysed = true
 	}
-	return sideBySide(p.text.tokens, other.title)
+	return sideBySide(p.text.terms, other.title)
 }
 
 // sideBySide says whether the terms of a title follow one another in a text.
-func sideBySide(tokens []analysis.Token, title []string) bool {
-	for i := 0; i+len(title) <= len(tokens); i++ {
-		j := 0
-		for j < len(title) && tokens[i+j].Term == title[j] {
-			j++
-		}
-		if j == len(title) {
+func sideBySide(text, title []string) bool {
+	for i := 0; i+len(title) <= len(text); i++ {
+		if slices.Equal(text[i:i+len(title)], title) {
 			return true
 		}
 	}
@@ -51,9 +51,9 @@ func sideBySide(tokens []analysis.Token, title []string) bool {
 
 // mayHold is false only if the text certainly lacks a term.
 func (p *passage) mayHold(term string) bool {
-	if !p.text.skimmed {
+	if p.text == nil {
+		p.text = new(textView)
 		p.text.letters.skim(p.hit.Text)
-		p.text.skimmed = true
 	}
 	begin := term
 	switch r, _ := utf8.DecodeRuneInString(term); {
