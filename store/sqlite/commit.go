@@ -51,16 +51,18 @@ func (c *committer) run(ctx context.Context, do func(context.Context, *sql.Tx) e
 	c.mu.Lock()
 	c.waiting = append(c.waiting, w)
 	c.mu.Unlock()
+	cancelled := ctx.Done()
 	for {
 		select {
 		case <-w.done:
 			return w.err
-		case <-ctx.Done():
+		case <-cancelled:
 			if c.withdraw(w) {
 				return ctx.Err()
 			}
-			<-w.done // somebody is at it: what becomes of it has to be known
-			return w.err
+			// Somebody is at it: what becomes of it has to be known. It may be
+			// put back, with nobody else to take the turn.
+			cancelled = nil
 		case c.turn <- struct{}{}:
 			c.lead()
 		}
