@@ -218,6 +218,15 @@ func (s *Service) switchTo(ctx context.Context, c store.EmbedderChange) error {
 	if err := s.Quarantined(kb.ID); err != nil {
 		return err
 	}
+	// Another may have switched while this one waited: to switch again would be
+	// to go back.
+	now, err := s.cfg.Records.EmbedderChange(ctx, kb.ID)
+	if err != nil {
+		return err
+	}
+	if now.ID != c.ID || now.State != c.State {
+		return fmt.Errorf("%w: the change of the embedder is in state %s by now", store.ErrConflict, now.State)
+	}
 	shadow, ok := s.cfg.Indexer.(Shadower)
 	if !ok {
 		return errors.New("the search index holds one set of vectors only")
