@@ -38,7 +38,7 @@ type house struct {
 
 // build opens the data folder dir; a second build of the same folder is what a
 // restart is.
-func build(t *testing.T, dir string, change func(*ingest.Config)) *house {
+func build(t testing.TB, dir string, change func(*ingest.Config)) *house {
 	t.Helper()
 	records, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, "records.db")})
 	if err != nil {
@@ -60,7 +60,7 @@ func build(t *testing.T, dir string, change func(*ingest.Config)) *house {
 	return h
 }
 
-func (h *house) close(t *testing.T) {
+func (h *house) close(t testing.TB) {
 	t.Helper()
 	if h.records == nil {
 		return

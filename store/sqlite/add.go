@@ -57,11 +57,11 @@ func checkDocument(doc store.Document, job store.Job) error {
 // add decides what an upload is: see store.Documents.
 func (db *DB) add(ctx context.Context, tx *sql.Tx, doc store.Document, job store.Job, out *store.Added) error {
 	source := doc.Sources[0]
-	known, err := keeperOf(ctx, tx, doc.KnowledgeBaseID, source)
+	known, err := db.keeperOf(ctx, tx, doc.KnowledgeBaseID, source)
 	if err != nil {
 		return err
 	}
-	same, key, err := documentByContent(ctx, tx, doc.KnowledgeBaseID, doc.SHA256)
+	same, key, err := db.documentByContent(ctx, tx, doc.KnowledgeBaseID, doc.SHA256)
 	switch {
 	case err == nil:
 		out.Duplicate = true
@@ -73,8 +73,8 @@ func (db *DB) add(ctx context.Context, tx *sql.Tx, doc store.Document, job store
 		err = db.revise(ctx, tx, known.id, doc, job, out)
 	default:
 		same = doc.ID
-		if key, err = insertDocument(ctx, tx, doc, job); err == nil {
-			err = assign(ctx, tx, doc.KnowledgeBaseID, source, key)
+		if key, err = db.insertDocument(ctx, tx, doc, job); err == nil {
+			err = db.assign(ctx, tx, doc.KnowledgeBaseID, source, key)
 		}
 	}
 	if err != nil {
@@ -85,16 +85,16 @@ func (db *DB) add(ctx context.Context, tx *sql.Tx, doc store.Document, job store
 
 // tell fills in how a document and its job are now.
 func (db *DB) tell(ctx context.Context, tx *sql.Tx, id string, out *store.Added) (err error) {
-	if out.Document, err = scanDocument(tx.QueryRowContext(ctx, selectDocument, id, "")); err != nil {
+	if out.Document, _, err = db.keyedDocument(ctx, tx, "", id); err != nil {
 		return err
 	}
-	out.Job, err = currentJob(ctx, tx, id)
+	out.Job, err = db.currentJob(ctx, tx, id)
 	return err
 }
 
 // documentByContent finds the document whose latest content it is.
-func documentByContent(ctx context.Context, tx *sql.Tx, kb, sha256 string) (id string, key int64, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT id, key FROM documents WHERE kb_id = ? AND sha256 = ?`, kb, sha256).Scan(&id, &key)
+func (db *DB) documentByContent(ctx context.Context, tx *sql.Tx, kb, sha256 string) (id string, key int64, err error) {
+	err = rowPrepared(ctx, tx, db.stmts.byContent, kb, sha256).Scan(&id, &key)
 	return id, key, err
 }
 
@@ -107,7 +107,7 @@ func (db *DB) moveSource(ctx context.Context, tx *sql.Tx, source store.Source, f
 	if err := tx.QueryRowContext(ctx, `SELECT kb_id FROM documents WHERE key = ?`, key).Scan(&kb); err != nil {
 		return err
 	}
-	if err := assign(ctx, tx, kb, source, key); err != nil {
+	if err := db.assign(ctx, tx, kb, source, key); err != nil {
 		return err
 	}
 	if from.key == 0 || from.shared {
@@ -118,7 +118,12 @@ func (db *DB) moveSource(ctx context.Context, tx *sql.Tx, source store.Source, f
 	return err
 }
 
-func insertDocument(ctx context.Context, tx *sql.Tx, d store.Document, job store.Job) (key int64, err error) {
+const insertDocument = `INSERT INTO documents
+	(id, kb_id, name, title, status, error, mime, bytes, sha256, text_sha256, text_bytes, pages,
+	 chunk_count, metadata, warnings, revision, created_at, updated_at, given_title, given_metadata, latest)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+func (db *DB) insertDocument(ctx context.Context, tx *sql.Tx, d store.Document, job store.Job) (key int64, err error) {
 	title, properties := d.Title, d.Metadata
 	if title == "" {
 		title = d.GivenTitle
@@ -126,10 +131,9 @@ func insertDocument(ctx context.Context, tx *sql.Tx, d store.Document, job store
 	if properties == nil {
 		properties = d.GivenMetadata
 	}
-	res, err := tx.ExecContext(ctx, `INSERT INTO documents
-		(id, kb_id, name, title, status, error, mime, bytes, sha256, text_sha256, text_bytes, pages,
-		 chunk_count, metadata, warnings, revision, created_at, updated_at, given_title, given_metadata, latest)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	insert := tx.StmtContext(ctx, db.stmts.insertDocument)
+	defer insert.Close()
+	res, err := insert.ExecContext(ctx,
 		d.ID, d.KnowledgeBaseID, d.Name, title, d.Status, d.Error, d.MIME, d.Bytes, d.SHA256,
 		d.TextSHA256, d.TextBytes, d.Pages, d.ChunkCount, metadata{&properties}, stringList{&d.Warnings},
 		d.Revision, timestamp{&d.CreatedAt}, timestamp{&d.UpdatedAt}, d.GivenTitle, metadata{&d.GivenMetadata}, job.Revision)
@@ -139,7 +143,7 @@ func insertDocument(ctx context.Context, tx *sql.Tx, d store.Document, job store
 	if key, err = res.LastInsertId(); err != nil {
 		return 0, err
 	}
-	return key, insertJob(ctx, tx, key, job)
+	return key, db.insertJob(ctx, tx, key, job)
 }
 
 // Revise implements store.Documents.
@@ -239,7 +243,7 @@ func (db *DB) takeBack(ctx context.Context, tx *sql.Tx, key int64, was store.Doc
 
 // setPending puts a revision beside the visible one.
 func (db *DB) setPending(ctx context.Context, tx *sql.Tx, key int64, was, next store.Document, job store.Job) error {
-	revision, err := begin(ctx, tx, key, job)
+	revision, err := db.begin(ctx, tx, key, job)
 	if err != nil {
 		return err
 	}
@@ -264,7 +268,7 @@ func (db *DB) setPending(ctx context.Context, tx *sql.Tx, key int64, was, next s
 
 // setContent gives a document of which nothing was ever visible its content.
 func (db *DB) setContent(ctx context.Context, tx *sql.Tx, key int64, next store.Document, job store.Job) error {
-	if _, err := begin(ctx, tx, key, job); err != nil {
+	if _, err := db.begin(ctx, tx, key, job); err != nil {
 		return err
 	}
 	now := db.now()
@@ -276,13 +280,13 @@ func (db *DB) setContent(ctx context.Context, tx *sql.Tx, key int64, next store.
 }
 
 // begin stores the job that makes the next revision.
-func begin(ctx context.Context, tx *sql.Tx, key int64, job store.Job) (revision int, err error) {
+func (db *DB) begin(ctx context.Context, tx *sql.Tx, key int64, job store.Job) (revision int, err error) {
 	if err := tx.QueryRowContext(ctx, `UPDATE documents SET latest = max(latest + 1, ?) WHERE key = ? RETURNING latest`,
 		job.Revision, key).Scan(&revision); err != nil {
 		return 0, err
 	}
 	job.Revision = revision
-	return revision, insertJob(ctx, tx, key, job)
+	return revision, db.insertJob(ctx, tx, key, job)
 }
 
 // without are those of all that are not among the others.

@@ -87,7 +87,7 @@ func (db *DB) PutFetched(ctx context.Context, jobID string, f store.Fetched) (du
 			return err
 		}
 		f.Address.KnowledgeBaseID = t.kb
-		_, same, err := documentByContent(ctx, tx, t.kb, f.SHA256)
+		_, same, err := db.documentByContent(ctx, tx, t.kb, f.SHA256)
 		if duplicate = err == nil && same != t.key; duplicate {
 			return db.isDuplicate(ctx, tx, jobID, t, same, f.Address)
 		}

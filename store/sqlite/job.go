@@ -22,24 +22,27 @@ func scanJob(row scanner) (j store.Job, err error) {
 	return j, err
 }
 
-func insertJob(ctx context.Context, tx *sql.Tx, document int64, j store.Job) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO jobs
-		(id, kind, document, revision, status, stage, done, total, error, attempts,
-		 created_at, updated_at, started_at, lease_until)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', 0, ?, ?, 0, 0)`,
+const insertJob = `INSERT INTO jobs
+	(id, kind, document, revision, status, stage, done, total, error, attempts,
+	 created_at, updated_at, started_at, lease_until)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', 0, ?, ?, 0, 0)`
+
+func (db *DB) insertJob(ctx context.Context, tx *sql.Tx, document int64, j store.Job) error {
+	return execPrepared(ctx, tx, db.stmts.insertJob,
 		j.ID, j.Kind, document, j.Revision, j.Status, j.Stage, j.Done, j.Total,
 		timestamp{&j.CreatedAt}, timestamp{&j.UpdatedAt})
-	return err
 }
 
 func jobByID(ctx context.Context, tx *sql.Tx, id string) (store.Job, error) {
 	return scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+fromJobs+`WHERE j.id = ?`, id))
 }
 
+const selectCurrentJob = `SELECT ` + jobColumns + fromJobs + `LEFT JOIN pending p ON p.document = d.key
+	WHERE d.id = ? ORDER BY j.revision = ` + currentRevision + ` DESC, j.id DESC LIMIT 1`
+
 // currentJob is the one that makes a document's latest revision, or has made it.
-func currentJob(ctx context.Context, tx *sql.Tx, document string) (store.Job, error) {
-	return scanJob(tx.QueryRowContext(ctx, `SELECT `+jobColumns+fromJobs+`LEFT JOIN pending p ON p.document = d.key
-		WHERE d.id = ? ORDER BY j.revision = `+currentRevision+` DESC, j.id DESC LIMIT 1`, document))
+func (db *DB) currentJob(ctx context.Context, tx *sql.Tx, document string) (store.Job, error) {
+	return scanJob(rowPrepared(ctx, tx, db.stmts.currentJob, document))
 }
 
 // target is what a job works on.

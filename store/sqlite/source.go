@@ -60,19 +60,21 @@ type keeper struct {
 	shared bool // it has other sources too
 }
 
-func keeperOf(ctx context.Context, tx *sql.Tx, kb string, source store.Source) (k keeper, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT d.key, d.id, EXISTS (SELECT 1 FROM sources o WHERE o.document = d.key AND o.key <> s.key)
-		FROM sources s JOIN documents d ON d.key = s.document WHERE s.kb_id = ? AND s.origin = ? AND s.path = ?`,
-		kb, source.Origin, source.Path).Scan(&k.key, &k.id, &k.shared)
+const selectKeeper = `SELECT d.key, d.id, EXISTS (SELECT 1 FROM sources o WHERE o.document = d.key AND o.key <> s.key)
+	FROM sources s JOIN documents d ON d.key = s.document WHERE s.kb_id = ? AND s.origin = ? AND s.path = ?`
+
+func (db *DB) keeperOf(ctx context.Context, tx *sql.Tx, kb string, source store.Source) (k keeper, err error) {
+	err = rowPrepared(ctx, tx, db.stmts.keeper, kb, source.Origin, source.Path).Scan(&k.key, &k.id, &k.shared)
 	if errors.Is(err, sql.ErrNoRows) {
 		return keeper{}, nil
 	}
 	return k, err
 }
 
+const assignSource = `INSERT INTO sources (kb_id, origin, path, document) VALUES (?, ?, ?, ?)
+	ON CONFLICT (kb_id, origin, path) DO UPDATE SET document = excluded.document`
+
 // assign lets a source stand for a document.
-func assign(ctx context.Context, tx *sql.Tx, kb string, source store.Source, document int64) error {
-	_, err := tx.ExecContext(ctx, `INSERT INTO sources (kb_id, origin, path, document) VALUES (?, ?, ?, ?)
-		ON CONFLICT (kb_id, origin, path) DO UPDATE SET document = excluded.document`, kb, source.Origin, source.Path, document)
-	return err
+func (db *DB) assign(ctx context.Context, tx *sql.Tx, kb string, source store.Source, document int64) error {
+	return execPrepared(ctx, tx, db.stmts.assign, kb, source.Origin, source.Path, document)
 }

@@ -11,6 +11,8 @@ import (
 type statements struct {
 	// Of the writer.
 	insertChunk, keyedDocument, deleteChunks, deleteJobs, deleteDocument *sql.Stmt
+
+	keeper, byContent, insertDocument, insertJob, assign, currentJob *sql.Stmt
 	// Of the readers.
 	knowledgeBase, document, chunksByID, blobInUse *sql.Stmt
 }
@@ -32,6 +34,12 @@ func (s *statements) prepare(ctx context.Context, writer, readers *sql.DB) (err 
 	s.deleteChunks = prepare(writer, `DELETE FROM chunks WHERE document = ?`)
 	s.deleteJobs = prepare(writer, `DELETE FROM jobs WHERE document = ?`)
 	s.deleteDocument = prepare(writer, `DELETE FROM documents WHERE key = ?`)
+	s.keeper = prepare(writer, selectKeeper)
+	s.byContent = prepare(writer, `SELECT id, key FROM documents WHERE kb_id = ? AND sha256 = ?`)
+	s.insertDocument = prepare(writer, insertDocument)
+	s.insertJob = prepare(writer, insertJob)
+	s.assign = prepare(writer, assignSource)
+	s.currentJob = prepare(writer, selectCurrentJob)
 	s.knowledgeBase = prepare(readers, selectKnowledgeBase)
 	s.document = prepare(readers, selectDocument)
 	s.chunksByID = prepare(readers, selectChunksByID)

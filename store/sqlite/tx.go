@@ -84,6 +84,20 @@ func execPrepared(ctx context.Context, tx *sql.Tx, prepared *sql.Stmt, args ...a
 	return err
 }
 
+// rowPrepared is the one row of a statement of the writer's.
+func rowPrepared(ctx context.Context, tx *sql.Tx, prepared *sql.Stmt, args ...any) scanner {
+	stmt := tx.StmtContext(ctx, prepared)
+	return closingRow{stmt.QueryRowContext(ctx, args...), stmt}
+}
+
+// closingRow closes its statement when it was read.
+type closingRow struct {
+	*sql.Row
+	stmt *sql.Stmt
+}
+
+func (r closingRow) Scan(dest ...any) error { return errors.Join(r.Row.Scan(dest...), r.stmt.Close()) }
+
 // changed is ErrNotFound if an UPDATE or DELETE met no row.
 func changed(res sql.Result, err error) error {
 	if err != nil {
