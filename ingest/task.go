@@ -20,6 +20,8 @@ type task struct {
 	// embedder is the knowledge base's, as it was when the attempt began.
 	embedder Embedder
 	text     *mapping // where the text is
+	// properties are what the file says of itself.
+	properties store.Metadata
 
 	mu       sync.Mutex
 	progress store.Progress
@@ -103,7 +105,8 @@ func (t *task) parse(ctx context.Context, doc *store.Document) (parse.Text, erro
 	if doc.Title = doc.GivenTitle; doc.Title == "" {
 		doc.Title = titleOf(text.Title, doc.Name)
 	}
-	doc.Metadata = merged(text.Properties, doc.GivenMetadata)
+	t.properties = text.Properties
+	doc.Metadata = merged(t.properties, doc.GivenMetadata)
 	return text, nil
 }
 
@@ -210,6 +213,12 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	t.report(store.Progress{Stage: store.StageIndex, Total: total})
 
 	defer t.order.lock(doc.ID)()
+	// What was said of the document since the attempt began holds.
+	now, err := t.cfg.Records.Document(ctx, kb.ID, doc.ID)
+	if err != nil {
+		return err
+	}
+	doc.Metadata = merged(t.properties, now.Upcoming().GivenMetadata)
 	doc.Revision = t.job.Revision
 	doc.ChunkCount = total
 	publish := func() error { return t.cfg.Records.Publish(ctx, t.job.ID, doc, last) }
