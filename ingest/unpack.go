@@ -89,6 +89,24 @@ func (u *unpacking) walk(ctx context.Context, file io.ReaderAt, size int64) erro
 	return nil
 }
 
+// refused notes why a file is not taken; the walk goes on.
+func (o *Unpacked) refused(err error) error {
+	o.Err = err
+	return nil
+}
+
+// document is the one that a file of the archive becomes.
+func (u *unpacking) document(out *Unpacked) (store.Document, error) {
+	doc := u.doc
+	path, err := CleanPath(out.Path)
+	if err != nil {
+		return doc, err
+	}
+	doc.Sources = []store.Source{{Origin: u.doc.Sources[0].Origin, Path: path}}
+	doc.Name, err = cleanName(out.Name)
+	return doc, err
+}
+
 // entry stages a file and lets a keeper do the rest. Its error ends the walk.
 func (u *unpacking) entry(ctx context.Context, entry archive.Entry) error {
 	out := &Unpacked{Path: u.doc.Sources[0].Path + "/" + entry.Path, Name: path.Base(entry.Path), Status: store.StatusFailed, Err: entry.Refused}
@@ -96,29 +114,23 @@ func (u *unpacking) entry(ctx context.Context, entry archive.Entry) error {
 	if out.Err != nil {
 		return nil
 	}
-	doc := u.doc
-	source := store.Source{Origin: u.doc.Sources[0].Origin}
-	if source.Path, out.Err = CleanPath(out.Path); out.Err != nil {
-		return nil
-	}
-	doc.Sources = []store.Source{source}
-	if doc.Name, out.Err = cleanName(out.Name); out.Err != nil {
-		return nil
+	doc, err := u.document(out)
+	if err != nil {
+		return out.refused(err)
 	}
 	staged, err := u.cfg.Blobs.Stage(ctx, entry.Body, u.cfg.MaxFileBytes)
 	if err != nil {
-		out.Err = fmt.Errorf("store %q: %w", doc.Name, err)
 		if ctx.Err() != nil || store.IsFull(err) {
 			return err
 		}
-		return nil
+		return out.refused(fmt.Errorf("store %q: %w", doc.Name, err))
 	}
 	u.keepers.Go(func() error {
 		done, err := u.keepAs(ctx, doc, staged, store.JobIngest)
 		out.Err = err
 		if err == nil {
 			*out = Unpacked{
-				Path: source.Path, Name: done.Document.Name, DocumentID: done.Document.ID, JobID: done.Job.ID,
+				Path: doc.Sources[0].Path, Name: done.Document.Name, DocumentID: done.Document.ID, JobID: done.Job.ID,
 				Revision: done.Job.Revision, Status: done.Document.Status, DuplicateOf: done.DuplicateOf,
 			}
 		}
