@@ -204,8 +204,14 @@ func (t *task) putFetched(ctx context.Context, was store.Document, staged store.
 	}
 	if !duplicate {
 		t.nudge()
+		return nil
 	}
-	return nil
+	// The job is that of the document which has the content, and one more source.
+	job, err := t.cfg.Records.Job(ctx, t.job.ID)
+	if err != nil {
+		return err
+	}
+	return t.followMetadata(context.WithoutCancel(ctx), job.KnowledgeBaseID, job.DocumentID)
 }
 
 // fetchedNow is an address after a fetch that went well.

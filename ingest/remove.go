@@ -44,8 +44,8 @@ func (s *Service) remove(ctx context.Context, idOrName, id string, do func(kb st
 	if err != nil {
 		return fmt.Errorf("delete document: %w", err)
 	}
-	if !gone {
-		return nil
+	if !gone { // it has one source less to be filtered by
+		return s.followMetadata(context.WithoutCancel(ctx), kb.ID, id)
 	}
 	// The truth has changed: the rest follows even if the caller goes away.
 	return s.vanish(context.WithoutCancel(ctx), kb, doc)

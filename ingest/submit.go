@@ -134,6 +134,11 @@ func (s *Service) after(ctx context.Context, kbID string, added store.Added) err
 			return err
 		}
 	}
+	if added.Left != "" {
+		if err := s.followMetadata(ctx, kbID, added.Left); err != nil {
+			return err
+		}
+	}
 	if added.Removed == nil {
 		return nil
 	}

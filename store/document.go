@@ -144,6 +144,9 @@ type Added struct {
 	// Removed is a document that had no other source than this one, which now
 	// stands for Document; nil for none. It is deleted.
 	Removed *Document
+	// Left is the id of a document that this source stood for before, and that
+	// has others; "" for none.
+	Left string
 	// Dropped are hashes that Document has ceased to refer to.
 	Dropped []string
 }

@@ -80,6 +80,9 @@ func (db *DB) add(ctx context.Context, tx *sql.Tx, doc store.Document, job store
 	if err != nil {
 		return err
 	}
+	if known.shared && same != known.id {
+		out.Left = known.id
+	}
 	return db.tell(ctx, tx, same, out)
 }
 

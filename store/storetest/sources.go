@@ -28,13 +28,14 @@ func testSources(t *testing.T, open func(t *testing.T) Records) {
 		first := f.add(content(a, 1, 1))
 		second := f.add(content(b, 1, 2))
 		f.equal("duplicate", [2]any{true, first.Document.ID}, [2]any{second.Duplicate, second.Document.ID})
+		f.equal("leaves none", "", first.Left+second.Left+f.add(content(b, 1, 2)).Left)
 		f.equal("its sources", []store.Source{a, b}, second.Document.Sources)
 		third := f.add(content(b, 2, 3)) // goes a way of its own
-		f.equal("a new document", [2]any{false, "doc_0003"}, [2]any{third.Duplicate, third.Document.ID})
+		f.equal("a new document", [3]any{false, "doc_0003", "doc_0001"}, [3]any{third.Duplicate, third.Document.ID, third.Left})
 		f.equal("its sources", []store.Source{b}, third.Document.Sources)
 		f.equal("what the other keeps", []store.Source{a}, f.document("doc_0001").Sources)
 		fourth := f.add(content(b, 1, 4)) // and comes back
-		f.equal("back", [2]any{true, "doc_0001"}, [2]any{fourth.Duplicate, fourth.Document.ID})
+		f.equal("back", [3]any{true, "doc_0001", ""}, [3]any{fourth.Duplicate, fourth.Document.ID, fourth.Left})
 		if fourth.Removed == nil || fourth.Removed.ID != "doc_0003" {
 			t.Errorf("removed %+v, want doc_0003", fourth.Removed)
 		}
