@@ -79,6 +79,8 @@ func TestFilterErrorsNameThePlace(t *testing.T) {
 		{`{"year":[1,{}]}`, "filter.year[1]"},
 		{`{"year":{"in":3}}`, "filter.year.in"},
 		{`{"and":[{"year":1},{}]}`, "filter.and[1]"},
+		{`{"not":{}}`, "filter.not"},
+		{`{"year":1,"not":{}}`, "filter.not"},
 		{`{"or":[]}`, "filter.or"},
 		{`{"$foo":1}`, "filter.$foo"},
 		{`{"draft":{"lt":true}}`, "filter.draft.lt"},

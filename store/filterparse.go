@@ -94,8 +94,11 @@ func (p *filterParser) member(at, key string, raw json.RawMessage, depth int) (*
 		}
 	case op == FilterNot && isObject(raw):
 		arg, err := p.filter(at, raw, depth+1)
-		if err != nil || arg == nil {
+		if err != nil {
 			return nil, err
+		}
+		if arg == nil {
+			return nil, Invalid(at, "is empty")
 		}
 		return &Filter{Op: FilterNot, Args: []*Filter{arg}}, p.count(at)
 	}
