@@ -49,6 +49,7 @@ type commands struct {
 	Search  searchCmd  `cmd:"" help:"Find passages in a knowledge base."`
 	Ask     askCmd     `cmd:"" help:"Answer a question from a knowledge base, with citations."`
 	Eval    evalCmd    `cmd:"" help:"Measure retrieval on a test collection."`
+	Jobs    jobsCmd    `cmd:"" help:"List jobs, or let those that failed be tried again."`
 	Verify  verifyCmd  `cmd:"" help:"Compare every index and file with the records."`
 	Rebuild rebuildCmd `cmd:"" help:"Make every index anew from the records."`
 	Backup  backupCmd  `cmd:"" help:"Write everything to one file, also while a server is running."`
