@@ -36,7 +36,8 @@ func putAddress(ctx context.Context, tx *sql.Tx, document int64, a store.Address
 		ON CONFLICT (kb_id, url) DO UPDATE SET document = excluded.document, final_url = excluded.final_url,
 			etag = excluded.etag, last_modified = excluded.last_modified, fetched_at = excluded.fetched_at,
 			refresh = excluded.refresh, next_at = excluded.next_at, gone_since = excluded.gone_since,
-			failures = excluded.failures, error = excluded.error`,
+			failures = excluded.failures, error = excluded.error
+		WHERE excluded.fetched_at > 0 OR fetched_at = 0`, // a job may be faster than who ordered it
 		a.KnowledgeBaseID, a.URL, document, a.FinalURL, a.ETag, a.LastModified, timestamp{&a.FetchedAt},
 		int64(a.Refresh), timestamp{&a.NextAt}, timestamp{&a.GoneSince}, a.Failures, a.Error)
 	return err
