@@ -109,31 +109,54 @@ func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
 	}
 	result := Result{Query: q.Text, Degraded: plan.notes}
 	text := p.rewrite(ctx, plan, &result)
-	match, dense, err := p.search(ctx, text, plan)
-	if err != nil {
-		return Result{}, err
-	}
-	defer match.Release()
-	defer dense.release()
-	result.Terms = match.Terms()
-	result.Degraded = append(result.Degraded, dense.degraded...)
-
-	candidates, err := p.rank(ctx, match, &dense, plan, &result)
-	if err != nil {
-		return Result{}, err
-	}
-	hits, err := p.fetch(ctx, match, candidates, plan)
-	if err != nil {
-		return Result{}, err
-	}
-	hits = p.rerank(ctx, match.Text(), hits, plan, &result)
-	result.Hits, err = p.finish(ctx, merged(hits), plan)
-	if err != nil {
-		return Result{}, err
+	for left := maxSearches; left > 0; left-- {
+		whole, err := p.answer(ctx, text, plan, &result, left == 1)
+		if err != nil {
+			return Result{}, err
+		}
+		if whole {
+			break
+		}
 	}
 	p.readSections(ctx, result.Hits, &result)
 	result.Elapsed = p.now().Sub(started)
 	return result, nil
+}
+
+// maxSearches is how often a question is searched whose candidates have gone
+// meanwhile: a document that got a new revision between the search and the
+// fetch would otherwise be found neither as it was nor as it is.
+const maxSearches = 3
+
+// answer searches and fills in the hits. whole false says that some candidates
+// are not there any more, and that nothing was filled in; with settle, what is
+// left of them is the answer.
+func (p *Pipeline) answer(ctx context.Context, text string, plan *plan, result *Result, settle bool) (whole bool, err error) {
+	match, dense, err := p.search(ctx, text, plan)
+	if err != nil {
+		return false, err
+	}
+	defer match.Release()
+	defer dense.release()
+	said := len(result.Degraded)
+	result.Terms = match.Terms()
+	result.Degraded = append(result.Degraded, dense.degraded...)
+
+	candidates, err := p.rank(ctx, match, &dense, plan, result)
+	if err != nil {
+		return false, err
+	}
+	hits, whole, err := p.fetch(ctx, match, candidates, plan)
+	if err != nil {
+		return false, err
+	}
+	if !whole && !settle {
+		result.Degraded = result.Degraded[:said]
+		return false, nil
+	}
+	hits = p.rerank(ctx, match.Text(), hits, plan, result)
+	result.Hits, err = p.finish(ctx, merged(hits), plan)
+	return true, err
 }
 
 // rewrite returns the text to be searched.
@@ -199,8 +222,9 @@ func (p *Pipeline) rank(ctx context.Context, match LexicalMatch, dense *denseRes
 	return candidates, nil
 }
 
-// fetch turns the best candidates into hits with their texts.
-func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []candidate, plan *plan) ([]Hit, error) {
+// fetch turns the best candidates into hits with their texts; whole says that
+// all of them are still there.
+func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []candidate, plan *plan) (hits []Hit, whole bool, err error) {
 	depth := plan.TopK
 	if p.reranks(plan) {
 		depth = max(depth, rerankDepth)
@@ -217,9 +241,9 @@ func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []c
 	}
 	chunks, err := p.records.ChunksByID(ctx, ids)
 	if err != nil {
-		return nil, fmt.Errorf("fetch %d chunks: %w", len(ids), err)
+		return nil, false, fmt.Errorf("fetch %d chunks: %w", len(ids), err)
 	}
-	hits := make([]Hit, 0, len(chunks))
+	hits = make([]Hit, 0, len(chunks))
 	for _, chunk := range chunks {
 		c := byID[chunk.ID]
 		chunk.Vector = nil
@@ -234,7 +258,7 @@ func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []c
 		}
 		hits = append(hits, hit)
 	}
-	return hits, nil
+	return hits, len(hits) == len(ids), nil
 }
 
 func (p *Pipeline) reranks(plan *plan) bool {

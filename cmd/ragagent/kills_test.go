@@ -44,6 +44,7 @@ func TestKills(t *testing.T) {
 			srv, took := timedStart(t, data)
 			slowest = max(slowest, took)
 			log.check(t, srv.client())
+			log.versions.check(t, srv.client())
 			srv.kill()
 		}
 		if t.Failed() {
@@ -106,6 +107,7 @@ func killWhileBusy(t *testing.T, data string, log *ledger, backup bool, r *rand.
 		clients.Go(func() { log.churn(ctx, api) })
 	}
 	clients.Go(func() { log.churnBases(ctx, api) })
+	clients.Go(func() { log.versions.churn(ctx, api, log.count) })
 	clients.Go(func() { ask(ctx, api) })
 	if backup {
 		clients.Go(func() { backupUntil(ctx, t, api) })

@@ -20,10 +20,12 @@ type ledger struct {
 	gone    []string        // documents whose deletion was acknowledged
 	bases   map[string]bool // as there, for knowledge bases
 	dropped []string        // knowledge bases whose deletion was acknowledged
+
+	versions *versions
 }
 
 func newLedger() *ledger {
-	return &ledger{there: map[string]bool{}, number: map[string]int{}, bases: map[string]bool{}}
+	return &ledger{there: map[string]bool{}, number: map[string]int{}, bases: map[string]bool{}, versions: newVersions()}
 }
 
 func (l *ledger) count() int {
