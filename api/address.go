@@ -81,6 +81,10 @@ func (s *Server) orderOf(in textRequest) (order ingest.URLOrder, err error) {
 		return order, invalidField("name", "comes from the URL: leave it out")
 	case in.MIME != "":
 		return order, invalidField("mime", "comes with the page: leave it out")
+	case in.Path != "":
+		return order, invalidField("path", "is the URL: leave it out")
+	case in.Origin != "":
+		return order, invalidField("origin", "is that of URLs: leave it out")
 	}
 	if err := checkTitle(in.Title); err != nil {
 		return order, err
