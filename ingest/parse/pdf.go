@@ -132,8 +132,8 @@ func pdfNoText(r *pdfRead) error {
 		unmapped += page.Unmapped
 	}
 	switch {
-	case len(r.info.Warnings) > 0:
-		return fmt.Errorf("%w: %s", ErrDamaged, r.info.Warnings[0])
+	case len(r.info.Warnings) > 0: // it was repaired
+		return fmt.Errorf("%w: no text could be found in what is left of it", ErrDamaged)
 	case len(r.pages) == 0:
 		return fmt.Errorf("%w: the PDF has no pages", ErrNoText)
 	case len(r.skipped) > 0:

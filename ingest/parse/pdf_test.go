@@ -149,6 +149,7 @@ func objectStreamInItself() []byte {
 }
 
 func TestPDFWithoutText(t *testing.T) {
+	blank := newPDF().pages("").bytes("")
 	tests := []struct {
 		name string
 		data []byte
@@ -157,6 +158,7 @@ func TestPDFWithoutText(t *testing.T) {
 	}{
 		{"no pages", newPDF().pages().bytes(""), ErrNoText, "no pages"},
 		{"blank", newPDF().pages("", " ").bytes(""), ErrNoText, "blank"},
+		{"cut off before its text", blank[:len(blank)-40], ErrDamaged, "no text could be found in what is left"},
 		{"a scan", newPDF().pages("q 600 0 0 700 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \xff\x00\xfe EI Q").bytes(""), ErrNoText, "OCR"},
 		{"glyphs without characters", newPDF().pages("BT /F1 10 Tf (\x01\x02\x03\x04) Tj ET").
 			object(3, "<</Type /Font /Subtype /Type0 /Encoding /Identity-H /DescendantFonts [<</DW 500>>]>>").bytes(""), ErrNoText, "OCR"},
