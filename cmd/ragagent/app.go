@@ -95,7 +95,7 @@ func openApp(ctx context.Context, cfg appConfig) (_ *app, err error) {
 	if err := a.wire(cfg); err != nil {
 		return nil, err
 	}
-	return a, a.service.Recover(ctx)
+	return a, explained(a.service.Recover(ctx), a.recordsPath())
 }
 
 // Close ends what runs and closes what is open, last opened first.

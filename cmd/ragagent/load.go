@@ -53,8 +53,8 @@ func (a *app) load(ctx context.Context) error {
 		a.total.Store(int64(p.Total))
 		a.loaded.Store(int64(p.Done))
 	})
-	if err != nil {
-		return err
+	if err != nil { // of the records themselves: a damaged knowledge base is put aside
+		return explained(err, a.recordsPath())
 	}
 	a.ready.Store(true)
 	if a.saver == nil {
@@ -75,8 +75,10 @@ func (a *app) start(ctx context.Context) error {
 	if a.saver != nil {
 		a.saver.Start()
 	}
-	return a.service.Start(ctx)
+	return explained(a.service.Start(ctx), a.recordsPath())
 }
+
+func (a *app) recordsPath() string { return filepath.Join(a.data, recordsFile) }
 
 func (a *app) readiness() api.Readiness {
 	r := api.Readiness{Ready: a.ready.Load(), Done: int(a.loaded.Load()), Total: int(a.total.Load())}

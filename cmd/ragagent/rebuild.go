@@ -55,7 +55,7 @@ func (c *rebuildCmd) Run(e *env) (err error) {
 		fmt.Fprintf(e.stdout, "%s: %d chunks, %d vectors, after %s\n", plain(kb.Name), len(words), len(vectors), time.Since(start).Round(time.Millisecond))
 	})
 	if err != nil {
-		return err
+		return explained(err, app.recordsPath())
 	}
 	if err := app.keepIndexes(e.ctx, sound); err != nil {
 		return err
