@@ -2,7 +2,10 @@ package ingest
 
 import (
 	"context"
+	"slices"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // blobGuard keeps references to blobs and the blobs in step. The lock of a hash
@@ -79,6 +82,37 @@ func (s *Service) dropBlob(ctx context.Context, hash string) {
 	}
 	defer s.blobs.lock(hash)()
 	s.dropLocked(ctx, hash)
+}
+
+// droppers is how many blobs are removed at a time: removing a file waits for
+// the disk most of the time.
+const droppers = 16
+
+// dropBlobs is dropBlob for many. It holds all their locks, which it takes in
+// ascending order; whoever holds the lock of one waits for no other.
+func (s *Service) dropBlobs(ctx context.Context, hashes []string) {
+	hashes = slices.Compact(slices.Sorted(slices.Values(hashes)))
+	hashes = slices.DeleteFunc(hashes, func(hash string) bool { return hash == "" })
+	for _, hash := range hashes {
+		defer s.blobs.lock(hash)()
+	}
+	hashes = slices.DeleteFunc(hashes, s.blobs.keep)
+	unused, err := s.cfg.Records.UnusedBlobs(ctx, hashes)
+	if err != nil {
+		s.cfg.Log.Error("blobs not removed", "blobs", len(hashes), "error", err)
+		return
+	}
+	var removing errgroup.Group
+	removing.SetLimit(droppers)
+	for _, hash := range unused {
+		removing.Go(func() error {
+			if err := s.cfg.Blobs.Delete(ctx, hash); err != nil {
+				s.cfg.Log.Error("blob not removed", "sha256", hash, "error", err)
+			}
+			return nil
+		})
+	}
+	_ = removing.Wait() // what fails is logged
 }
 
 // dropLocked is dropBlob for whoever holds the lock of the hash.

@@ -2,8 +2,8 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -80,46 +80,27 @@ func (s *Service) deleteGroup(ctx context.Context, kb store.KnowledgeBase, ids [
 	s.interrupt(func(j store.Job) bool { _, found := gone[j.DocumentID]; return found }, errDeleted)
 	// The truth has changed: all else follows even if the caller goes away.
 	ctx = context.WithoutCancel(ctx)
-	blobs := s.dropping(ctx)
-	for _, d := range docs {
-		failed := s.replace(ctx, kb, d.ID, noChunks)
-		if failed != nil && !errors.Is(failed, store.ErrNotFound) {
-			err = errors.Join(err, fmt.Errorf("remove %q from the index: %w", d.Name, failed))
-		}
-		for _, hash := range d.Blobs() {
-			blobs.drop(hash)
-		}
+	var hashes []string
+	for i := range docs {
+		hashes = append(hashes, docs[i].Blobs()...)
 	}
-	blobs.wait()
+	var blobs sync.WaitGroup
+	blobs.Go(func() { s.dropBlobs(ctx, hashes) })
+	err = s.unindex(ctx, kb.ID, slices.Collect(maps.Keys(gone)))
+	blobs.Wait()
 	return gone, err
 }
 
-// droppers is how many blobs are dropped at a time: removing a file waits for
-// the disk most of the time.
-const droppers = 16
-
-// dropping drops blobs side by side.
-type dropping struct {
-	hashes chan string
-	done   sync.WaitGroup
-}
-
-func (s *Service) dropping(ctx context.Context) *dropping {
-	d := &dropping{hashes: make(chan string, 2*deleteGroup)}
-	for range droppers {
-		d.done.Go(func() {
-			for hash := range d.hashes {
-				s.dropBlob(ctx, hash)
-			}
-		})
+// unindex lets the indexes forget documents that were deleted. The caller holds
+// their locks.
+func (s *Service) unindex(ctx context.Context, kbID string, ids []string) error {
+	defer s.order.lock(kbID)()
+	if s.Quarantined(kbID) != nil || len(ids) == 0 {
+		return nil
 	}
-	return d
-}
-
-func (d *dropping) drop(hash string) { d.hashes <- hash }
-
-// wait ends it when all are dropped.
-func (d *dropping) wait() {
-	close(d.hashes)
-	d.done.Wait()
+	defer s.nudgeChanges(kbID)
+	if err := s.cfg.Indexer.Remove(ctx, kbID, ids); err != nil {
+		return fmt.Errorf("index: remove %d documents: %w", len(ids), err)
+	}
+	return nil
 }

@@ -262,6 +262,15 @@ func (x *index) Replace(_ context.Context, kb store.KnowledgeBase, doc string, c
 	return nil
 }
 
+func (x *index) Remove(_ context.Context, _ string, docs []string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for _, doc := range docs {
+		delete(x.docs, doc)
+	}
+	return nil
+}
+
 func (x *index) Drop(_ context.Context, kb string) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()

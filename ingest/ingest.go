@@ -43,6 +43,7 @@ type Embedder interface {
 type Indexer interface {
 	Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Seq2[store.Chunk, error]) error
 	Replace(ctx context.Context, kb store.KnowledgeBase, documentID string, chunks iter.Seq2[store.Chunk, error]) error
+	Remove(ctx context.Context, kbID string, documentIDs []string) error
 	Drop(ctx context.Context, kbID string) error
 }
 

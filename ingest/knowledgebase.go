@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -116,8 +118,8 @@ func (s *Service) forgetAll(ctx context.Context, kb store.KnowledgeBase) error {
 		return fmt.Errorf("delete knowledge base %q: %w", kb.Name, err)
 	}
 	ctx = context.WithoutCancel(ctx)
-	for hash := range hashes {
-		s.dropBlob(ctx, hash)
+	for group := range slices.Chunk(slices.Collect(maps.Keys(hashes)), 2*deleteGroup) {
+		s.dropBlobs(ctx, group)
 	}
 	s.resumeJobs(false) // there may be room now
 	return nil

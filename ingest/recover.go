@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"ragagent/store"
 )
@@ -28,8 +29,8 @@ func (s *Service) Recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	for _, hash := range dropped {
-		s.dropBlob(ctx, hash)
+	for group := range slices.Chunk(dropped, 2*deleteGroup) {
+		s.dropBlobs(ctx, group)
 	}
 	if len(dropped) > 0 {
 		if err := s.cfg.Records.ForgetDropped(ctx); err != nil && !store.IsFull(err) {

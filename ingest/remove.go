@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"ragagent/store"
@@ -54,14 +53,11 @@ func (s *Service) remove(ctx context.Context, idOrName, id string, do func(kb st
 // vanish takes a document that was deleted out of everything else. The caller
 // holds its lock.
 func (s *Service) vanish(ctx context.Context, kb store.KnowledgeBase, doc store.Document) error {
-	for _, hash := range doc.Blobs() {
-		s.dropBlob(ctx, hash)
-	}
+	s.dropBlobs(ctx, doc.Blobs())
 	s.resumeJobs(false) // there may be room now
 	s.interrupt(func(j store.Job) bool { return j.DocumentID == doc.ID }, errDeleted)
-	err := s.replace(ctx, kb, doc.ID, noChunks)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("remove %q from the index: %w", doc.Name, err)
+	if err := s.unindex(ctx, kb.ID, []string{doc.ID}); err != nil {
+		return fmt.Errorf("remove %q: %w", doc.Name, err)
 	}
 	s.reload(ctx, kb)
 	return nil

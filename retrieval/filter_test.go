@@ -122,7 +122,7 @@ func TestFilteredIsASubset(t *testing.T) {
 			switch rapid.IntRange(0, 5).Draw(rt, "what") {
 			case 0:
 				w.remove(id)
-				if err := w.index.Replace(context.Background(), w.bases[kb], id, sequence(nil)); err != nil {
+				if err := w.index.Remove(context.Background(), kb, []string{id, "doc_none"}); err != nil {
 					rt.Fatal(err)
 				}
 			case 1:

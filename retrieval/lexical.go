@@ -22,6 +22,10 @@ type LexicalIndex interface {
 	// the collection has of it; none removes it. A collection that is not
 	// there is made. After an error nothing has changed.
 	Replace(ctx context.Context, collection, documentID string, chunks iter.Seq2[store.Chunk, error]) error
+	// Remove takes documents out of a collection, in one step for every search.
+	// It returns the ids of the chunks that they had; none of a document, or of
+	// a collection, that is not there.
+	Remove(collection string, documentIDs []string) []string
 	// Drop forgets a collection; one that is not there is no error.
 	Drop(collection string)
 	// Save writes a collection as it stands: writers go on meanwhile, what they

@@ -40,14 +40,35 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 	ctx = context.WithoutCancel(ctx)
 	if err := x.lexical.Replace(ctx, kb.ID, documentID, in.chunks(fresh)); err != nil {
 		err = fmt.Errorf("index the words of %s: %w", documentID, err)
-		return errors.Join(err, x.removeVectors(ctx, kb, in.added, old))
+		return errors.Join(err, x.removeVectors(ctx, kb.ID, in.added, old))
 	}
 	if in.n == 0 {
 		x.tables.remove(kb.ID, documentID)
 	}
 	x.count(b, in.n, len(old))
-	if err := x.removeVectors(ctx, kb, old, in.added); err != nil {
+	if err := x.removeVectors(ctx, kb.ID, old, in.added); err != nil {
 		return fmt.Errorf("remove old vectors of %s: %w", documentID, err)
+	}
+	return nil
+}
+
+// Remove implements Indexer. The words go first: a vector whose chunk has gone
+// is not found.
+func (x *Index) Remove(ctx context.Context, kbID string, documentIDs []string) error {
+	b, unlock := x.lock(kbID)
+	defer unlock()
+	// It is completed whatever becomes of the caller.
+	ctx = context.WithoutCancel(ctx)
+	old := x.lexical.Remove(kbID, documentIDs)
+	for _, id := range documentIDs {
+		x.tables.remove(kbID, id)
+	}
+	if len(old) == 0 {
+		return nil
+	}
+	x.count(b, 0, len(old))
+	if err := x.removeVectors(ctx, kbID, old, nil); err != nil {
+		return fmt.Errorf("remove the vectors of %d documents: %w", len(documentIDs), err)
 	}
 	return nil
 }
@@ -111,7 +132,7 @@ func (in *inflow) chunks(part []store.Chunk) iter.Seq2[store.Chunk, error] {
 }
 
 // removeVectors removes those of the ids that are not kept.
-func (x *Index) removeVectors(ctx context.Context, kb store.KnowledgeBase, ids, kept []string) error {
+func (x *Index) removeVectors(ctx context.Context, kbID string, ids, kept []string) error {
 	if x.vectors == nil || len(ids) == 0 {
 		return nil
 	}
@@ -128,7 +149,7 @@ func (x *Index) removeVectors(ctx context.Context, kb store.KnowledgeBase, ids, 
 	if len(remove) == 0 {
 		return nil
 	}
-	err := x.vectors.Apply(ctx, x.vectorsOf(kb.ID), store.VectorChange{Remove: remove})
+	err := x.vectors.Apply(ctx, x.vectorsOf(kbID), store.VectorChange{Remove: remove})
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // no chunk of this knowledge base ever had a vector
 	}

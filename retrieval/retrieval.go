@@ -153,6 +153,9 @@ type Indexer interface {
 	// Replace puts the chunks of a document, with vectors, in the place of
 	// those the index has of it. No chunks removes the document.
 	Replace(ctx context.Context, kb store.KnowledgeBase, documentID string, chunks iter.Seq2[store.Chunk, error]) error
+	// Remove takes documents out: what Replace without chunks does to each, in
+	// one step for all of them.
+	Remove(ctx context.Context, kbID string, documentIDs []string) error
 	// Drop forgets a knowledge base.
 	Drop(ctx context.Context, kbID string) error
 }

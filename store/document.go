@@ -216,4 +216,7 @@ type Documents interface {
 	SetParsed(ctx context.Context, jobID string, doc Document) error
 	// BlobInUse says whether any document refers to the blob.
 	BlobInUse(ctx context.Context, sha256 string) (bool, error)
+	// UnusedBlobs returns those of the hashes, which are distinct, that no
+	// document refers to, in any order.
+	UnusedBlobs(ctx context.Context, sha256s []string) ([]string, error)
 }

@@ -95,6 +95,24 @@ func (c *collection) replace(ctx context.Context, documentID string, chunks iter
 	return nil
 }
 
+// remove takes documents out and returns the ids of their chunks.
+func (c *collection) remove(documentIDs []string) (chunks []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	there := make([]string, 0, len(documentIDs))
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(documentIDs))) {
+		if p, ok := c.documents[id]; ok {
+			there = append(there, id)
+			chunks = p.appendChunks(chunks)
+		}
+	}
+	if len(there) > 0 {
+		c.change(there, nil)
+		c.merge()
+	}
+	return chunks
+}
+
 // documentChunks returns the ids of a document's chunks.
 func (c *collection) documentChunks(id string) []string {
 	c.mu.Lock()
@@ -103,8 +121,12 @@ func (c *collection) documentChunks(id string) []string {
 	if !ok {
 		return nil
 	}
+	return p.appendChunks(nil)
+}
+
+// appendChunks appends the ids of the document's chunks.
+func (p place) appendChunks(ids []string) []string {
 	d := &p.segment.documents[p.index]
-	ids := make([]string, 0, d.count)
 	for chunk := d.first; chunk < d.first+d.count; chunk++ {
 		ids = append(ids, p.segment.ids.at(int(chunk)))
 	}

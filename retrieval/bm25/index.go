@@ -74,6 +74,15 @@ func (x *Index) Replace(ctx context.Context, collection, documentID string, chun
 	return x.ensure(collection).replace(ctx, documentID, chunks)
 }
 
+// Remove implements retrieval.LexicalIndex.
+func (x *Index) Remove(collection string, documentIDs []string) []string {
+	c := x.collection(collection)
+	if c == nil {
+		return nil
+	}
+	return c.remove(documentIDs)
+}
+
 // Drop implements retrieval.LexicalIndex.
 func (x *Index) Drop(collection string) {
 	x.mu.Lock()

@@ -330,6 +330,9 @@ func TestEqualsFreshBuild(t *testing.T) {
 				t.Fatal(err)
 			}
 			held[document] = chunks
+			if rapid.IntRange(0, 5).Draw(t, "remove") == 0 {
+				removeGroup(t, x, held)
+			}
 		}
 		var all []store.Chunk
 		for d := range 12 {
@@ -341,6 +344,26 @@ func TestEqualsFreshBuild(t *testing.T) {
 		query := drawText(t, "query") + rapid.SampledFrom([]string{"", " catz", " st", " 東"}).Draw(t, "tail")
 		compare(t, x, query)
 	})
+}
+
+// removeGroup removes documents together, some of which are not there.
+func removeGroup(t *rapid.T, x *Index, held map[string][]store.Chunk) {
+	group := rapid.SliceOfN(rapid.IntRange(0, 14), 1, 8).Draw(t, "group")
+	var documents, want []string
+	for _, d := range group {
+		document := fmt.Sprintf("doc%d", d)
+		documents = append(documents, document)
+		for _, c := range held[document] {
+			want = append(want, c.ID)
+		}
+		delete(held, document)
+	}
+	got := x.Remove("kb", documents)
+	slices.Sort(got)
+	slices.Sort(want)
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("removed %v (-want +got):\n%s", documents, diff)
+	}
 }
 
 func compare(t *rapid.T, x *Index, query string) {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 
 	"ragagent/store"
@@ -30,6 +31,12 @@ const (
 		OR EXISTS (SELECT 1 FROM documents WHERE text_sha256 = ?1)
 		OR EXISTS (SELECT 1 FROM documents WHERE shown_sha256 = ?1 AND shown_sha256 <> '')
 		OR EXISTS (SELECT 1 FROM pending WHERE text_sha256 = ?1 AND text_sha256 <> '')`
+
+	selectUnusedBlobs = `SELECT wanted.value FROM json_each(?1) wanted
+		WHERE NOT EXISTS (SELECT 1 FROM documents WHERE sha256 = wanted.value)
+		AND NOT EXISTS (SELECT 1 FROM documents WHERE text_sha256 = wanted.value)
+		AND NOT EXISTS (SELECT 1 FROM documents WHERE shown_sha256 = wanted.value AND shown_sha256 <> '')
+		AND NOT EXISTS (SELECT 1 FROM pending WHERE text_sha256 = wanted.value AND text_sha256 <> '')`
 )
 
 func scanDocument(row scanner) (d store.Document, err error) {
@@ -214,6 +221,26 @@ func (db *DB) BlobInUse(ctx context.Context, sha256 string) (used bool, err erro
 	}
 	err = db.stmts.blobInUse.QueryRowContext(ctx, sha256).Scan(&used)
 	return used, failure("users of blob "+sha256, err)
+}
+
+// UnusedBlobs implements store.Documents.
+func (db *DB) UnusedBlobs(ctx context.Context, sha256s []string) (unused []string, err error) {
+	if len(sha256s) == 0 {
+		return nil, nil
+	}
+	wanted, err := json.Marshal(sha256s)
+	if err != nil {
+		return nil, err
+	}
+	err = db.read(ctx, "unused blobs", func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, selectUnusedBlobs, string(wanted))
+		unused, err = collect(rows, err, func(row scanner) (hash string, err error) {
+			err = row.Scan(&hash)
+			return hash, err
+		})
+		return err
+	})
+	return unused, err
 }
 
 // setDocumentStatus follows the status of a job, if no later one has the say.

@@ -211,5 +211,14 @@ func testDocuments(t *testing.T, open func(t *testing.T) Records) {
 			f.must(err)
 			f.equal("use after delete of "+hash, false, used)
 		}
+		unused, err := f.UnusedBlobs(f.ctx, []string{hash(3), hash(2), doc.TextSHA256})
+		f.must(err)
+		want := []string{hash(3), doc.TextSHA256}
+		slices.Sort(want)
+		slices.Sort(unused)
+		f.equal("unused", want, unused)
+		unused, err = f.UnusedBlobs(f.ctx, []string{hash(2)})
+		f.must(err)
+		f.equal("none unused", []string(nil), unused)
 	})
 }
