@@ -109,10 +109,10 @@ func (u *unpacking) document(out *Unpacked) (store.Document, error) {
 
 // entry stages a file and lets a keeper do the rest. Its error ends the walk.
 func (u *unpacking) entry(ctx context.Context, entry archive.Entry) error {
-	out := &Unpacked{Path: u.doc.Sources[0].Path + "/" + entry.Path, Name: path.Base(entry.Path), Status: store.StatusFailed, Err: entry.Refused}
+	out := &Unpacked{Path: u.doc.Sources[0].Path + "/" + entry.Path, Name: path.Base(entry.Path), Status: store.StatusFailed}
 	u.all = append(u.all, out)
-	if out.Err != nil {
-		return nil
+	if entry.Body == nil {
+		return out.refused(entry.Refused)
 	}
 	doc, err := u.document(out)
 	if err != nil {
@@ -126,17 +126,22 @@ func (u *unpacking) entry(ctx context.Context, entry archive.Entry) error {
 		return out.refused(fmt.Errorf("store %q: %w", doc.Name, err))
 	}
 	u.keepers.Go(func() error {
-		done, err := u.keepAs(ctx, doc, staged, store.JobIngest)
-		out.Err = err
-		if err == nil {
-			*out = Unpacked{
-				Path: doc.Sources[0].Path, Name: done.Document.Name, DocumentID: done.Document.ID, JobID: done.Job.ID,
-				Revision: done.Job.Revision, Status: done.Document.Status, DuplicateOf: done.DuplicateOf,
-			}
-		}
+		u.admit(ctx, doc, staged, out)
 		return nil
 	})
 	return nil
+}
+
+// admit commits a staged file and notes what became of it.
+func (u *unpacking) admit(ctx context.Context, doc store.Document, staged store.Staged, out *Unpacked) {
+	done, err := u.keepAs(ctx, doc, staged, store.JobIngest)
+	if out.Err = err; err != nil {
+		return
+	}
+	*out = Unpacked{
+		Path: done.Source.Path, Name: done.Document.Name, DocumentID: done.Document.ID, JobID: done.Job.ID,
+		Revision: done.Job.Revision, Status: done.Document.Status, DuplicateOf: done.DuplicateOf,
+	}
 }
 
 // unreadableArchive makes an error of walking that the file is to blame for one
