@@ -72,6 +72,9 @@ func (s *Service) keepAs(ctx context.Context, doc store.Document, staged store.S
 	now := s.cfg.Now()
 	doc.ID, doc.CreatedAt, doc.UpdatedAt = store.NewID("doc"), now, now
 	doc.Bytes, doc.SHA256 = staged.Size(), staged.SHA256()
+	// Held until indexes and blobs have followed what the records let go of, so
+	// that whoever verifies can wait for it. Nobody else asks for this key.
+	defer s.order.lock("upload " + doc.ID)()
 	added, err := s.record(ctx, doc, staged, kind)
 	if err != nil {
 		return Submitted{}, err

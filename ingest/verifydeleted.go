@@ -132,9 +132,25 @@ func (v *verifier) blobsOfDeleted(ctx context.Context, hashes map[string]string)
 	return nil
 }
 
+// looks is how often a blob has to be found left over: the same content may
+// come and go again and again, and its deletion be under way at each look.
+const looks = 5
+
 // leftBlob says whether a blob is there, and whether because something needs it:
-// another document, or a backup that is being written.
+// another document, or a backup that is being written. Deletions that are under
+// way are waited for.
 func (v *verifier) leftBlob(ctx context.Context, hash string) (left, shared bool, err error) {
+	for range looks {
+		left, shared, err = v.lookForBlob(ctx, hash)
+		if !left || shared || err != nil {
+			break
+		}
+		v.order.settle()
+	}
+	return left, shared, err
+}
+
+func (v *verifier) lookForBlob(ctx context.Context, hash string) (left, shared bool, err error) {
 	defer v.Service.blobs.lock(hash)()
 	if v.absent(ctx, hash) {
 		return false, false, nil
