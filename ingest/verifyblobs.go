@@ -42,14 +42,20 @@ func (v *verifier) blobs(ctx context.Context) {
 	}
 }
 
+// looks is how often a blob has to be found left over: the same content may
+// come and go again and again, and its deletion be under way at each look.
+const looks = 5
+
 // unwanted says whether a blob is there that nothing refers to, or is about to,
 // and that no deletion which is being made is about to remove.
 func (v *verifier) unwanted(ctx context.Context, hash string) bool {
-	if !v.idle(ctx, hash) {
-		return false
+	for range looks {
+		if !v.idle(ctx, hash) {
+			return false
+		}
+		v.order.settle()
 	}
-	v.order.settle()
-	return v.idle(ctx, hash)
+	return true
 }
 
 func (v *verifier) idle(ctx context.Context, hash string) bool {

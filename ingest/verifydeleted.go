@@ -132,10 +132,6 @@ func (v *verifier) blobsOfDeleted(ctx context.Context, hashes map[string]string)
 	return nil
 }
 
-// looks is how often a blob has to be found left over: the same content may
-// come and go again and again, and its deletion be under way at each look.
-const looks = 5
-
 // leftBlob says whether a blob is there, and whether because something needs it:
 // another document, or a backup that is being written. Deletions that are under
 // way are waited for.
