@@ -36,7 +36,7 @@ const questionVectors = 1024
 // maxAttempts is how often a job may be cut off by the end of the server before
 // it is suspected to cause that. Parsers run in processes of their own, so a
 // server that is killed again and again is the likelier reason.
-const maxAttempts = 10
+const maxAttempts = 100
 
 // newModel makes the model that a setting names.
 func newModel(models modelFlags) (llm.Model, error) {
