@@ -27,8 +27,9 @@ type task struct {
 	progress store.Progress
 	course   course
 
-	known  map[textKey][]float32 // vectors of the visible revision
-	reused int                   // chunks that took one of them
+	visible store.Document        // as it was when the attempt began
+	known   map[textKey][]float32 // vectors of its revision
+	reused  int                   // chunks that took one of them
 }
 
 // run brings the document from its original to visible chunks. Every step
@@ -43,12 +44,13 @@ func (t *task) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if visible := doc; doc.Revision < t.job.Revision {
+	if doc.Revision < t.job.Revision {
+		t.visible = doc
 		doc = doc.Upcoming()
 		if t.embedder, err = t.embedderOf(ctx, kb); err != nil {
 			return err
 		}
-		if t.known, err = t.reusable(ctx, kb, visible); err != nil {
+		if t.known, err = t.reusable(ctx, kb, t.visible); err != nil {
 			return err
 		}
 		text, err := t.parse(ctx, &doc)
@@ -72,7 +74,6 @@ func (t *task) run(ctx context.Context) error {
 		if err := t.embedAndPublish(ctx, kb, doc, text.Body, chunks); err != nil {
 			return err
 		}
-		t.replaced(context.WithoutCancel(ctx), visible)
 	} else if err := t.index(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID)); err != nil {
 		return err
 	}
@@ -232,6 +233,7 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	}
 	// The revision is visible: the index follows even during a shutdown.
 	ctx = context.WithoutCancel(ctx)
+	defer t.dropReplaced(ctx)
 	if resumed || long {
 		// Vectors of the earlier attempt, or all, are in the store only.
 		return t.replace(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID))
@@ -271,13 +273,14 @@ func (t *task) resume(ctx context.Context, doc store.Document, chunks []store.Ch
 	return 0, nil
 }
 
-// replaced drops what only the revision had that was visible before.
-func (t *task) replaced(ctx context.Context, before store.Document) {
-	if before.Revision == 0 {
+// dropReplaced drops what only the revision had that was visible before. The
+// caller holds the document's lock.
+func (t *task) dropReplaced(ctx context.Context) {
+	if t.visible.Revision == 0 {
 		return
 	}
-	t.cfg.Log.Info("revision replaced", "document", before.ID, "revision", t.job.Revision, "vectors_kept", t.reused)
-	for _, hash := range before.Blobs() {
+	t.cfg.Log.Info("revision replaced", "document", t.visible.ID, "revision", t.job.Revision, "vectors_kept", t.reused)
+	for _, hash := range t.visible.Blobs() {
 		t.dropBlob(ctx, hash)
 	}
 }

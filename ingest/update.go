@@ -45,6 +45,7 @@ func (s *Service) UpdateDocument(ctx context.Context, idOrName, id string, chang
 	if up := out.Document.Upcoming(); *change.Title == up.GivenTitle {
 		return out, nil
 	}
+	defer s.order.lock("upload " + id)() // as Submit does, for those who wait for what it drops
 	added, err := s.cfg.Records.Revise(ctx, kb.ID, id, *change.Title, s.newJob(kb.ID, id))
 	if err != nil {
 		return Submitted{}, err

@@ -163,6 +163,7 @@ func (s *Service) conclude(ctx context.Context, job store.Job, err, cause error)
 // deleted meanwhile, the truth has the last word.
 func (s *Service) fail(ctx context.Context, job store.Job, err error) {
 	ctx = context.WithoutCancel(ctx)
+	defer s.order.lock("end " + job.ID)() // as in Cancel
 	switch failed := s.cfg.Records.Fail(ctx, job.ID, err.Error()); {
 	case failed == nil:
 		s.cfg.Log.Warn("ingest failed", "job", job.ID, "document", job.DocumentID, "error", err)
@@ -197,6 +198,7 @@ func (s *Service) interrupt(match func(store.Job) bool, cause error) {
 // Cancel ends a queued or running job and its document. store.ErrNotFound;
 // store.ErrConflict if it has ended.
 func (s *Service) Cancel(ctx context.Context, id string) (store.Job, error) {
+	defer s.order.lock("end " + id)() // until the index has followed: verify waits for it
 	job, err := s.cfg.Records.CancelJob(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return s.cancelChange(ctx, id)
