@@ -46,7 +46,7 @@ func scanChunk(row scanner) (c store.Chunk, err error) {
 // PutChunks implements store.Chunks.
 func (db *DB) PutChunks(ctx context.Context, jobID string, chunks []store.Chunk, progress store.Progress) error {
 	return db.write(ctx, fmt.Sprintf("store %d chunks of job %s", len(chunks), jobID), func(ctx context.Context, tx *sql.Tx) error {
-		t, err := runningTarget(ctx, tx, jobID)
+		t, err := db.runningTarget(ctx, tx, jobID)
 		if err != nil {
 			return err
 		}
@@ -63,8 +63,8 @@ func (db *DB) PutChunks(ctx context.Context, jobID string, chunks []store.Chunk,
 	})
 }
 
-func runningTarget(ctx context.Context, tx *sql.Tx, jobID string) (target, error) {
-	t, err := targetOf(ctx, tx, jobID)
+func (db *DB) runningTarget(ctx context.Context, tx *sql.Tx, jobID string) (target, error) {
+	t, err := db.targetOf(ctx, tx, jobID)
 	if err == nil && t.status != store.StatusRunning {
 		err = errNotRunning
 	}

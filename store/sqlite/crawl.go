@@ -17,7 +17,7 @@ const (
 // PutCrawlPages implements store.Addresses.
 func (db *DB) PutCrawlPages(ctx context.Context, jobID string, asked store.CrawlPage, found []store.CrawlPage) error {
 	return db.write(ctx, "record pages of job "+jobID, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := runningTarget(ctx, tx, jobID); err != nil {
+		if _, err := db.runningTarget(ctx, tx, jobID); err != nil {
 			return err
 		}
 		state := pageAsked
@@ -61,7 +61,7 @@ func (db *DB) CrawlPages(ctx context.Context, jobID string) (all []store.CrawlPa
 // EndCrawl implements store.Addresses.
 func (db *DB) EndCrawl(ctx context.Context, jobID string) error {
 	return db.write(ctx, "end the crawl of job "+jobID, func(ctx context.Context, tx *sql.Tx) error {
-		t, err := runningTarget(ctx, tx, jobID)
+		t, err := db.runningTarget(ctx, tx, jobID)
 		if err != nil {
 			return err
 		}

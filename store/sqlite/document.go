@@ -187,7 +187,7 @@ func (db *DB) UpdateDocument(ctx context.Context, kb, id string, change func(*st
 // SetParsed implements store.Documents.
 func (db *DB) SetParsed(ctx context.Context, jobID string, doc store.Document) error {
 	return db.write(ctx, "record parsing of "+doc.ID, func(ctx context.Context, tx *sql.Tx) error {
-		t, err := runningTarget(ctx, tx, jobID)
+		t, err := db.runningTarget(ctx, tx, jobID)
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (db *DB) LeaseFetch(ctx context.Context, kind string, now time.Time, lease 
 			timestamp{&now}, timestamp{&until}, id); err != nil {
 			return err
 		}
-		t, err := targetOf(ctx, tx, id)
+		t, err := db.targetOf(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (db *DB) LeaseFetch(ctx context.Context, kind string, now time.Time, lease 
 // PostponeFetch implements store.Addresses.
 func (db *DB) PostponeFetch(ctx context.Context, jobID string, until time.Time, reason string) error {
 	return db.write(ctx, "postpone job "+jobID, func(ctx context.Context, tx *sql.Tx) error {
-		t, err := runningTarget(ctx, tx, jobID)
+		t, err := db.runningTarget(ctx, tx, jobID)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (db *DB) PutFetched(ctx context.Context, jobID string, f store.Fetched) (du
 		return false, err
 	}
 	err = db.write(ctx, "record what job "+jobID+" fetched", func(ctx context.Context, tx *sql.Tx) error {
-		t, err := runningTarget(ctx, tx, jobID)
+		t, err := db.runningTarget(ctx, tx, jobID)
 		if err != nil {
 			return err
 		}

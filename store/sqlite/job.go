@@ -69,9 +69,11 @@ func (t target) superseded() bool {
 	return t.visible != 0 && t.visible != t.revision || t.latest != t.revision
 }
 
-func targetOf(ctx context.Context, tx *sql.Tx, job string) (t target, err error) {
-	err = tx.QueryRowContext(ctx, `SELECT d.key, d.id, d.kb_id, d.revision, d.retiring, d.latest, coalesce(p.revision, 0), j.revision, j.status`+
-		fromJobs+`LEFT JOIN pending p ON p.document = d.key WHERE j.id = ?`, job).
+const selectTarget = `SELECT d.key, d.id, d.kb_id, d.revision, d.retiring, d.latest, coalesce(p.revision, 0), j.revision, j.status` +
+	fromJobs + `LEFT JOIN pending p ON p.document = d.key WHERE j.id = ?`
+
+func (db *DB) targetOf(ctx context.Context, tx *sql.Tx, job string) (t target, err error) {
+	err = rowPrepared(ctx, tx, db.stmts.target, job).
 		Scan(&t.key, &t.document, &t.kb, &t.visible, &t.retiring, &t.latest, &t.pending, &t.revision, &t.status)
 	return t, err
 }
@@ -151,7 +153,7 @@ func (db *DB) CountJobs(ctx context.Context) (map[store.Status]int, error) {
 // Finish implements store.Jobs.
 func (db *DB) Finish(ctx context.Context, id string) error {
 	return db.write(ctx, "finish job "+id, func(ctx context.Context, tx *sql.Tx) error {
-		t, err := runningTarget(ctx, tx, id)
+		t, err := db.runningTarget(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -180,7 +182,7 @@ func (db *DB) Fail(ctx context.Context, id, reason string) error {
 // CancelJob implements store.Jobs.
 func (db *DB) CancelJob(ctx context.Context, id string) (job store.Job, err error) {
 	err = db.write(ctx, "cancel job "+id, func(ctx context.Context, tx *sql.Tx) error {
-		t, err := targetOf(ctx, tx, id)
+		t, err := db.targetOf(ctx, tx, id)
 		if err != nil {
 			return err
 		}
@@ -200,7 +202,7 @@ func (db *DB) CancelJob(ctx context.Context, id string) (job store.Job, err erro
 // goes, and with it the revision if it was published but not finished: what
 // failed is not found. A revision that was visible before stays so.
 func (db *DB) end(ctx context.Context, tx *sql.Tx, id string, status store.Status, reason string) error {
-	t, err := targetOf(ctx, tx, id)
+	t, err := db.targetOf(ctx, tx, id)
 	if err != nil {
 		return err
 	}
@@ -250,7 +252,7 @@ func (db *DB) RetryJob(ctx context.Context, id string) (job store.Job, err error
 }
 
 func (db *DB) retry(ctx context.Context, tx *sql.Tx, id string) error {
-	t, err := targetOf(ctx, tx, id)
+	t, err := db.targetOf(ctx, tx, id)
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration, exc
 			timestamp{&now}, timestamp{&until}, id); err != nil {
 			return err
 		}
-		t, err := targetOf(ctx, tx, id)
+		t, err := db.targetOf(ctx, tx, id)
 		if err != nil {
 			return err
 		}

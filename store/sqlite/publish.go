@@ -13,7 +13,7 @@ import (
 // it (retiring), until Finish.
 func (db *DB) Publish(ctx context.Context, jobID string, doc store.Document, chunks []store.Chunk) error {
 	return db.write(ctx, "publish document "+doc.ID, func(ctx context.Context, tx *sql.Tx) error {
-		t, err := runningTarget(ctx, tx, jobID)
+		t, err := db.runningTarget(ctx, tx, jobID)
 		if err != nil {
 			return err
 		}

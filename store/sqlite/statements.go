@@ -12,7 +12,7 @@ type statements struct {
 	// Of the writer.
 	insertChunk, keyedDocument, deleteChunks, deleteJobs, deleteDocument *sql.Stmt
 
-	keeper, byContent, insertDocument, insertJob, assign, currentJob *sql.Stmt
+	keeper, byContent, insertDocument, insertJob, assign, currentJob, target *sql.Stmt
 	// Of the readers.
 	knowledgeBase, document, chunksByID, blobInUse *sql.Stmt
 }
@@ -40,6 +40,7 @@ func (s *statements) prepare(ctx context.Context, writer, readers *sql.DB) (err 
 	s.insertJob = prepare(writer, insertJob)
 	s.assign = prepare(writer, assignSource)
 	s.currentJob = prepare(writer, selectCurrentJob)
+	s.target = prepare(writer, selectTarget)
 	s.knowledgeBase = prepare(readers, selectKnowledgeBase)
 	s.document = prepare(readers, selectDocument)
 	s.chunksByID = prepare(readers, selectChunksByID)
