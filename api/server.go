@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -68,7 +69,14 @@ func New(cfg Config) (*Server, error) {
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.echo.IPExtractor = echo.ExtractIPDirect() // X-Forwarded-For is anybody's word
 	s.echo.Use(s.observe, s.admit, s.elsewhere)
+	names, err := readQueryNames(openAPI)
+	if err != nil {
+		return nil, fmt.Errorf("api: %w", err)
+	}
 	for _, r := range s.routes() {
+		if strings.HasPrefix(r.path, "/api/v1/") {
+			r.handle = knownQuery(names.of(r), r.handle)
+		}
 		s.echo.Add(r.method, r.path, r.handle)
 		if r.method == http.MethodGet {
 			s.echo.Add(http.MethodHead, r.path, r.handle)
