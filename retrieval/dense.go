@@ -16,6 +16,8 @@ type denseResult struct {
 	// queries are the question's vectors by knowledge base; none where the
 	// embedder has nothing to say about it.
 	queries map[string][]float32
+	// weights are what a cosine counts, by knowledge base.
+	weights map[string]float64
 	// near are the nearest chunks of all knowledge bases.
 	near     []store.VectorHit
 	degraded []string
@@ -45,7 +47,7 @@ func (r denseResult) explained(mode Mode) denseResult {
 func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult {
 	ctx, cancel := context.WithTimeout(ctx, p.denseTimeout)
 	defer cancel()
-	r := denseResult{queries: make(map[string][]float32), spaces: make(map[string]string)}
+	r := denseResult{queries: make(map[string][]float32), weights: make(map[string]float64), spaces: make(map[string]string)}
 	embedded := make(map[string][]float32)
 	for _, kb := range pl.bases {
 		kb, space, err := p.pin(ctx, kb, &r)
@@ -74,7 +76,7 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 		case err != nil:
 			r.degraded = append(r.degraded, fmt.Sprintf("dense: search %s: %v", kb.Name, err))
 		default:
-			r.queries[kb.ID], r.spaces[kb.ID] = vector, space
+			r.queries[kb.ID], r.spaces[kb.ID], r.weights[kb.ID] = vector, space, p.denseWeight(kb)
 			r.near = append(r.near, hits...)
 		}
 	}
@@ -189,7 +191,7 @@ func (p *Pipeline) cosines(ctx context.Context, dense *denseResult, candidates [
 			return fmt.Errorf("compare with the vectors of %s: %w", kb, err)
 		}
 		for j, i := range indexes {
-			candidates[i].cosine = float64(values[j])
+			candidates[i].cosine, candidates[i].weight = float64(values[j]), dense.weights[kb]
 		}
 	}
 	return nil

@@ -15,14 +15,11 @@ const (
 	denseDepth = 100
 )
 
-// denseWeight is what a cosine of 1 adds to the evidence. .3 ranks prose a
-// little better (+.002), but pages of tables much worse (-.025).
-const denseWeight = .2
-
 // candidate is a chunk on its way through the first stage.
 type candidate struct {
 	lexical  LexicalHit
 	cosine   float64
+	weight   float64 // of the cosine: that of its knowledge base's embedder
 	evidence float64 // what it is ranked by
 }
 
@@ -50,7 +47,7 @@ func gather(match LexicalMatch, lexical []LexicalHit, dense *denseResult) []cand
 
 // fuse sets the evidence of every candidate and sorts them by it.
 //
-//	own      = Words + denseWeight cosine + Surface
+//	own      = Words + weight cosine + Surface
 //	evidence = own + NeighbourWeight max(own of the chunk before, of the one after)
 //
 // A neighbour that is no candidate counts by its words alone.
@@ -78,7 +75,7 @@ func fuse(match LexicalMatch, candidates []candidate) {
 }
 
 func (c *candidate) own() float64 {
-	return c.lexical.Words + denseWeight*c.cosine + c.lexical.Surface
+	return c.lexical.Words + c.weight*c.cosine + c.lexical.Surface
 }
 
 // rankByCosine is fuse for Dense mode.
@@ -91,10 +88,11 @@ func rankByCosine(candidates []candidate) {
 
 func sortCandidates(candidates []candidate) {
 	slices.SortFunc(candidates, func(a, b candidate) int {
-		if c := cmp.Compare(b.evidence, a.evidence); c != 0 {
-			return c
-		}
-		return strings.Compare(a.lexical.ID, b.lexical.ID)
+		return cmp.Or(
+			cmp.Compare(b.evidence, a.evidence),
+			cmp.Compare(b.cosine, a.cosine), // where the cosine has no weight
+			strings.Compare(a.lexical.ID, b.lexical.ID),
+		)
 	})
 }
 
@@ -110,8 +108,8 @@ func (c *candidate) explain(match LexicalMatch, mode Mode) *Explanation {
 	})
 	if c.cosine != 0 {
 		root.Details = append(root.Details, Explanation{
-			Label: "vectors", Value: denseWeight * c.cosine,
-			Details: []Explanation{{Label: "cosine", Value: c.cosine}},
+			Label: "vectors", Value: c.weight * c.cosine,
+			Details: []Explanation{{Label: "weight", Value: c.weight}, {Label: "cosine", Value: c.cosine}},
 		})
 	}
 	root.Details = append(root.Details, Explanation{Label: "unstemmed words", Value: c.lexical.Surface})

@@ -29,6 +29,9 @@ type PipelineConfig struct {
 	// OpenEmbedder returns an embedder that is not among Embedders by its name,
 	// "provider/name"; nil: there are no others.
 	OpenEmbedder func(ctx context.Context, name string) (Embedder, error)
+	// DenseWeight says what a cosine of 1 adds to the evidence in a knowledge
+	// base; nil: DefaultDenseWeight in all. It is asked with every question.
+	DenseWeight func(kb store.KnowledgeBase) float64
 	// Rewriter works on the question before it is searched; nil leaves it.
 	Rewriter Rewriter
 	// Rerankers work on the best candidates, one after the other.
@@ -49,6 +52,7 @@ type Pipeline struct {
 	records        Records
 	embedders      map[string]Embedder // by fingerprint
 	openEmbedder   func(ctx context.Context, name string) (Embedder, error)
+	denseWeight    func(kb store.KnowledgeBase) float64
 	rewriter       Rewriter
 	rerankers      []Reranker
 	rewriteTimeout time.Duration
@@ -74,6 +78,7 @@ func NewPipeline(cfg PipelineConfig) (*Pipeline, error) {
 		records:        cfg.Records,
 		embedders:      make(map[string]Embedder),
 		openEmbedder:   cfg.OpenEmbedder,
+		denseWeight:    cfg.DenseWeight,
 		rewriter:       cfg.Rewriter,
 		rerankers:      cfg.Rerankers,
 		rewriteTimeout: orDefault(cfg.RewriteTimeout, defaultTimeout),
@@ -84,6 +89,9 @@ func NewPipeline(cfg PipelineConfig) (*Pipeline, error) {
 	}
 	if p.now == nil {
 		p.now = time.Now
+	}
+	if p.denseWeight == nil {
+		p.denseWeight = func(store.KnowledgeBase) float64 { return DefaultDenseWeight }
 	}
 	for _, e := range cfg.Embedders {
 		p.embedders[e.Fingerprint()] = e
