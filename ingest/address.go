@@ -135,6 +135,12 @@ func (s *Service) askAgain(ctx context.Context, known store.Address, in URLOrder
 	if err != nil {
 		return Submitted{}, err
 	}
+	if err := validMetadata(in.Metadata); err != nil {
+		return Submitted{}, err
+	}
+	if err := s.takeOver(ctx, &doc, in.Metadata); err != nil {
+		return Submitted{}, err
+	}
 	latest, err := s.cfg.Records.LatestJobs(ctx, []string{doc.ID})
 	if err != nil {
 		return Submitted{}, err

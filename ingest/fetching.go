@@ -206,12 +206,21 @@ func (t *task) putFetched(ctx context.Context, was store.Document, staged store.
 		t.nudge()
 		return nil
 	}
-	// The job is that of the document which has the content, and one more source.
+	// The job is that of the document which has the content, one more source and
+	// what was given with the URL.
+	ctx = context.WithoutCancel(ctx)
 	job, err := t.cfg.Records.Job(ctx, t.job.ID)
 	if err != nil {
 		return err
 	}
-	return t.followMetadata(context.WithoutCancel(ctx), job.KnowledgeBaseID, job.DocumentID)
+	doc, err := t.cfg.Records.Document(ctx, job.KnowledgeBaseID, job.DocumentID)
+	if err != nil {
+		return err
+	}
+	if err := t.takeOver(ctx, &doc, was.GivenMetadata); err != nil {
+		return err
+	}
+	return t.followMetadata(ctx, job.KnowledgeBaseID, job.DocumentID)
 }
 
 // fetchedNow is an address after a fetch that went well.

@@ -215,11 +215,27 @@ type index struct {
 	mu     sync.Mutex
 	docs   map[string][]string
 	kbs    map[string]string // of each document
+	told   map[string]int    // how often it heard of other metadata of a document
 	bytes  int64             // what it says to take
 	before func()            // called before a document with chunks is put in; may be nil
 }
 
-func newIndex() *index { return &index{docs: map[string][]string{}, kbs: map[string]string{}} }
+func newIndex() *index {
+	return &index{docs: map[string][]string{}, kbs: map[string]string{}, told: map[string]int{}}
+}
+
+func (x *index) MetadataChanged(_ context.Context, _, doc string) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.told[doc]++
+	return nil
+}
+
+func (x *index) timesTold(doc string) int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.told[doc]
+}
 
 func (x *index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Seq2[store.Chunk, error]) error {
 	docs := map[string][]string{}

@@ -12,7 +12,8 @@ import (
 // Submit accepts an upload: when it returns without an error, the bytes and the
 // job are on the disk and the work will be done, whatever happens to the
 // process. What it becomes, a new document, a new revision of one or a
-// duplicate, store.Documents.AddDocument says. store.ErrNotFound,
+// duplicate, store.Documents.AddDocument says. What is given as metadata of a
+// duplicate is set of the document, as UpdateDocument does. store.ErrNotFound,
 // store.ErrInvalid with the field, store.ErrTooLarge, store.ErrFull,
 // *QuarantineError.
 func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submitted, error) {
@@ -85,6 +86,9 @@ func (s *Service) keepAs(ctx context.Context, doc store.Document, staged store.S
 	if !added.Duplicate {
 		s.nudge()
 		return Submitted{Document: added.Document, Source: doc.Sources[0], Job: added.Job}, nil
+	}
+	if err := s.takeOver(ctx, &added.Document, doc.GivenMetadata); err != nil {
+		return Submitted{}, err
 	}
 	done, err := s.again(ctx, added)
 	done.Source = doc.Sources[0]

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"maps"
+	"reflect"
 	"strings"
 	"unicode"
 
@@ -71,6 +72,31 @@ func (s *Service) setMetadata(ctx context.Context, kb store.KnowledgeBase, id st
 		return doc, err
 	}
 	return doc, s.followMetadata(context.WithoutCancel(ctx), kb.ID, id)
+}
+
+// takeOver sets what is given as metadata of bytes that a document has already,
+// and what it has of it, if anything is new.
+func (s *Service) takeOver(ctx context.Context, doc *store.Document, given store.Metadata) error {
+	known := func(has store.Metadata) bool {
+		for key, value := range given {
+			if was, ok := has[key]; !ok || !reflect.DeepEqual(was, value) {
+				return false
+			}
+		}
+		return true
+	}
+	if known(doc.Metadata) && known(doc.GivenMetadata) && known(doc.Upcoming().GivenMetadata) {
+		return nil
+	}
+	kb, err := s.cfg.Records.KnowledgeBase(ctx, doc.KnowledgeBaseID)
+	if err != nil {
+		return err
+	}
+	changed, err := s.setMetadata(ctx, kb, doc.ID, DocumentChange{Metadata: given})
+	if err == nil {
+		*doc = changed
+	}
+	return err
 }
 
 // MetadataFollower is implemented by indexers that filter by metadata.

@@ -70,7 +70,7 @@ func (c *evalData) loaded(e *env, do func(*app, *eval.Dataset, *evalLoad) error)
 	if err := app.start(e.ctx); err != nil {
 		return err
 	}
-	load := &evalLoad{records: app.records, service: app.service, twins: map[string][]string{}, stderr: e.stderr}
+	load := &evalLoad{records: app.records, service: app.service, ids: map[string][]string{}, stderr: e.stderr}
 	if err := load.collection(e.ctx, set); err != nil {
 		return err
 	}
@@ -206,9 +206,10 @@ type evalLoad struct {
 	records store.KnowledgeBases
 	service *ingest.Service
 	stderr  io.Writer
-	// twins are the further ids of documents whose bytes came more than once:
-	// they are one document here, which stands for all its ids.
-	twins  map[string][]string
+	// ids are those of the texts of each document, by its own id: several where
+	// the same bytes came more than once. They are one document, which stands for
+	// all of them.
+	ids    map[string][]string
 	kb     store.KnowledgeBase
 	jobs   []evalJob
 	empty  int
@@ -301,8 +302,8 @@ func (l *evalLoad) submit(ctx context.Context, id string, up ingest.Upload) erro
 	if err != nil {
 		return fmt.Errorf("document %q: %w", id, err)
 	}
-	if first, ok := s.Document.Metadata[eval.MetadataID].(string); ok && first != id {
-		l.twins[first] = append(l.twins[first], id)
+	if up.Metadata != nil {
+		l.ids[s.Document.ID] = append(l.ids[s.Document.ID], id)
 	}
 	l.jobs = append(l.jobs, evalJob{name: id, id: s.Job.ID})
 	return nil
@@ -328,17 +329,14 @@ func (l *evalLoad) wait(ctx context.Context) error {
 	return nil
 }
 
-// locate adds the twins' ids to what the collection's own rule says.
+// locate lets a document stand for every text that it is, and goes by the
+// collection's own rule for all others.
 func (l *evalLoad) locate(set *eval.Dataset) eval.Locate {
 	own := set.Locate()
-	if len(l.twins) == 0 {
-		return own
-	}
 	return func(h retrieval.Hit) []string {
-		ids := own(h)
-		for _, id := range ids[:len(ids):len(ids)] {
-			ids = append(ids, l.twins[id]...)
+		if ids := l.ids[h.DocumentID]; len(ids) > 1 {
+			return ids
 		}
-		return ids
+		return own(h)
 	}
 }
