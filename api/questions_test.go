@@ -20,6 +20,7 @@ func TestRetrieve(t *testing.T) {
 	h.knowledgeBase("kb_2", "Other")
 	h.retriever.result = retrieval.Result{
 		Query: "q", Rewritten: "query", Degraded: []string{"dense: no vectors"}, Elapsed: 1234567 * time.Nanosecond,
+		Timings: retrieval.Timings{retrieval.StageWords: 700 * time.Microsecond, retrieval.StageRerank: 30500 * time.Nanosecond},
 		Hits: []retrieval.Hit{{
 			Chunk: store.Chunk{
 				ID: "chk_1", DocumentID: "doc_1", Title: "T", Headings: []string{"A", "B"}, PageStart: 3, PageEnd: 4,
@@ -37,7 +38,8 @@ func TestRetrieve(t *testing.T) {
 	}
 	h.want(h.post("/api/v1/retrieve", `{"query":"q","knowledge_bases":["Filings","kb_2","kb_1"],"top_k":2,"score_threshold":0.5,
 		"mode":"lexical","rewrite":false,"rerank":false,"explain":true}`), 200, `{
-		"query":"q","rewritten_query":"query","degraded":["dense: no vectors"],"elapsed_ms":1.234,"hits":[
+		"query":"q","rewritten_query":"query","degraded":["dense: no vectors"],"elapsed_ms":1.234,
+		"stages":[{"stage":"words","elapsed_ms":0.7},{"stage":"rerank","elapsed_ms":0.03}],"hits":[
 		{"chunk_id":"chk_1","document_id":"doc_1","document_name":"a.pdf","knowledge_base":"Filings","score":0.923,"title":"T","text":"a<b>",
 		 "headings":["A","B"],"page_start":3,"page_end":4,"char_start":10,"char_end":14,"metadata":{"year":2022},
 		 "explain":{"label":"fused","value":0.923,"details":[{"label":"bm25","value":7}]}},

@@ -30,6 +30,23 @@ type retrieveAnswer struct {
 	Hits           []hitAnswer `json:"hits"`
 	Degraded       []string    `json:"degraded"`
 	ElapsedMS      float64     `json:"elapsed_ms"` // with microseconds
+	Stages         []stageTime `json:"stages,omitempty"`
+}
+
+// stageTime is how long one of retrieval's stages took.
+type stageTime struct {
+	Stage     string  `json:"stage"`
+	ElapsedMS float64 `json:"elapsed_ms"` // with microseconds
+}
+
+func stagesOf(times retrieval.Timings) []stageTime {
+	var out []stageTime
+	for stage, took := range times {
+		if took > 0 {
+			out = append(out, stageTime{retrieval.Stage(stage).String(), float64(took.Microseconds()) / 1000})
+		}
+	}
+	return out
 }
 
 type hitAnswer struct {
@@ -163,6 +180,7 @@ func retrieveAnswerOf(r retrieval.Result) retrieveAnswer {
 		Hits:           make([]hitAnswer, len(r.Hits)),
 		Degraded:       array(r.Degraded),
 		ElapsedMS:      float64(r.Elapsed.Microseconds()) / 1000,
+		Stages:         stagesOf(r.Timings),
 	}
 	for i, h := range r.Hits {
 		out.Hits[i] = hitAnswer{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,6 +26,8 @@ type denseResult struct {
 	// until release.
 	spaces map[string]string
 	pins   []func()
+
+	embedding, searching time.Duration // what that took
 }
 
 func (r *denseResult) release() {
@@ -60,8 +63,9 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 		}
 		vector, done := embedded[kb.Fingerprint]
 		if !done {
-			var err error
+			begun := p.now()
 			vector, err = p.embedQuery(ctx, kb, text)
+			r.embedding += p.now().Sub(begun)
 			if err != nil {
 				r.degraded = append(r.degraded, "dense: "+err.Error())
 			}
@@ -70,7 +74,9 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 		if vector == nil {
 			continue
 		}
+		begun := p.now()
 		hits, err := p.index.nearest(ctx, kb.ID, space, vector, max(denseDepth, pl.TopK), pl.choice)
+		r.searching += p.now().Sub(begun)
 		switch {
 		case errors.Is(err, store.ErrNotFound): // no chunk has a vector
 		case err != nil:

@@ -41,7 +41,7 @@ type PipelineConfig struct {
 	// Texts has the sections that are shown in the place of small chunks; nil:
 	// chunks are shown as they are.
 	Texts Texts
-	// Now is the clock; nil means time.Now.
+	// Now is the clock, which is asked concurrently; nil means time.Now.
 	Now func() time.Time
 }
 
@@ -116,7 +116,9 @@ func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	result := Result{Query: q.Text, Degraded: plan.notes}
+	watch := startWatch(p.now, &result.Timings)
 	text := p.rewrite(ctx, plan, &result)
+	watch.lap(StageRewrite)
 	for left := maxSearches; left > 0; left-- {
 		whole, err := p.answer(ctx, text, plan, &result, left == 1)
 		if err != nil {
@@ -126,7 +128,9 @@ func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
 			break
 		}
 	}
+	watch = startWatch(p.now, &result.Timings)
 	p.readSections(ctx, result.Hits, &result)
+	watch.lap(StageFetch)
 	result.Elapsed = p.now().Sub(started)
 	return result, nil
 }
@@ -140,30 +144,34 @@ const maxSearches = 3
 // are not there any more, and that nothing was filled in; with settle, what is
 // left of them is the answer.
 func (p *Pipeline) answer(ctx context.Context, text string, plan *plan, result *Result, settle bool) (whole bool, err error) {
-	match, dense, err := p.search(ctx, text, plan)
+	found, err := p.search(ctx, text, plan, &result.Timings)
 	if err != nil {
 		return false, err
 	}
-	defer match.Release()
-	defer dense.release()
+	defer found.release()
 	said := len(result.Degraded)
-	result.Terms = match.Terms()
-	result.Degraded = append(result.Degraded, dense.degraded...)
+	result.Terms = found.match.Terms()
+	result.Degraded = append(result.Degraded, found.dense.degraded...)
 
-	candidates, err := p.rank(ctx, match, &dense, plan, result)
+	watch := startWatch(p.now, &result.Timings)
+	candidates, err := p.rank(ctx, &found, plan, result)
 	if err != nil {
 		return false, err
 	}
-	hits, whole, err := p.fetch(ctx, match, candidates, plan)
+	watch.lap(StageFuse)
+	hits, whole, err := p.fetch(ctx, found.match, candidates, plan)
 	if err != nil {
 		return false, err
 	}
+	watch.lap(StageFetch)
 	if !whole && !settle {
 		result.Degraded = result.Degraded[:said]
 		return false, nil
 	}
-	hits = p.rerank(ctx, match.Text(), hits, plan, result)
+	hits = p.rerank(ctx, found.match.Text(), hits, plan, result)
+	watch.lap(StageRerank)
 	result.Hits, err = p.finish(ctx, merged(hits), plan)
+	watch.lap(StageFetch)
 	return true, err
 }
 
@@ -187,7 +195,7 @@ func (p *Pipeline) rewrite(ctx context.Context, plan *plan, result *Result) stri
 }
 
 // search asks words and vectors at the same time.
-func (p *Pipeline) search(ctx context.Context, text string, plan *plan) (LexicalMatch, denseResult, error) {
+func (p *Pipeline) search(ctx context.Context, text string, plan *plan, times *Timings) (found, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answer := make(chan denseResult, 1)
@@ -199,24 +207,41 @@ func (p *Pipeline) search(ctx context.Context, text string, plan *plan) (Lexical
 	default:
 		go func() { answer <- p.dense(ctx, text, plan).explained(plan.Mode) }()
 	}
+	watch := startWatch(p.now, times)
 	match, err := p.index.match(ctx, text, plan)
 	if err != nil {
 		cancel()
 		dense := <-answer
 		dense.release()
-		return nil, denseResult{}, fmt.Errorf("search words: %w", err)
+		return found{}, fmt.Errorf("search words: %w", err)
 	}
-	return match, <-answer, nil
+	out := found{match: match}
+	if plan.Mode != Dense {
+		out.lexical = match.Top(max(lexicalDepth, plan.TopK))
+	}
+	watch.lap(StageWords)
+	out.dense = <-answer
+	times[StageEmbed] += out.dense.embedding
+	times[StageVectors] += out.dense.searching
+	return out, nil
+}
+
+// found is what both searches brought in, until release.
+type found struct {
+	match   LexicalMatch
+	lexical []LexicalHit // the best by words
+	dense   denseResult
+}
+
+func (f *found) release() {
+	f.match.Release()
+	f.dense.release()
 }
 
 // rank brings the candidates of both searches into one order.
-func (p *Pipeline) rank(ctx context.Context, match LexicalMatch, dense *denseResult, plan *plan, result *Result) ([]candidate, error) {
-	var lexical []LexicalHit
-	if plan.Mode != Dense {
-		lexical = match.Top(max(lexicalDepth, plan.TopK))
-	}
-	candidates := gather(match, lexical, dense)
-	if err := p.cosines(ctx, dense, candidates); err != nil {
+func (p *Pipeline) rank(ctx context.Context, found *found, plan *plan, result *Result) ([]candidate, error) {
+	candidates := gather(found.match, found.lexical, &found.dense)
+	if err := p.cosines(ctx, &found.dense, candidates); err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -225,7 +250,7 @@ func (p *Pipeline) rank(ctx context.Context, match LexicalMatch, dense *denseRes
 	if plan.Mode == Dense {
 		rankByCosine(candidates)
 	} else {
-		fuse(match, candidates)
+		fuse(found.match, candidates)
 	}
 	return candidates, nil
 }

@@ -92,6 +92,7 @@ type Result struct {
 	// Degraded names the stages that failed and were left out, with the reason.
 	Degraded []string
 	Elapsed  time.Duration
+	Timings  Timings // of the stages
 }
 
 // TermWeight is one word of a query after analysis.
