@@ -106,7 +106,7 @@ func (g *get) request(ctx context.Context) (*http.Response, error) {
 		return nil, refused
 	}
 	if err != nil {
-		return nil, reasonOf(ctx, err)
+		return nil, unreached(ctx, g.url, reasonOf(ctx, err))
 	}
 	return resp, nil
 }

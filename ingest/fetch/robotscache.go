@@ -83,8 +83,8 @@ func (f *Fetcher) askRobots(ctx context.Context, u *url.URL) error {
 	return r.check(u)
 }
 
-// robotsOf returns the rules of a URL's site. An error is ctx's, or a refusal of
-// the site as such.
+// robotsOf returns the rules of a URL's site. An error is ctx's, or says that
+// the site as such is refused or cannot be reached.
 func (f *Fetcher) robotsOf(ctx context.Context, u *url.URL) (*robots, error) {
 	if f.ignoresRobots(u.Hostname()) {
 		return &robots{}, nil
@@ -119,11 +119,14 @@ func (f *Fetcher) fetchRobots(ctx context.Context, u *url.URL) (*robots, time.Du
 		defer resp.Body.Close()
 	}
 	var refused *RefusedError
+	var unreached *UnreachableError
 	switch {
 	case errors.As(err, &refused) && refused.Rule == RuleRedirects:
 		return &robots{}, robotsTTL, nil
 	case errors.As(err, &refused) && g.url == at:
 		return nil, 0, err // the site itself is refused, and this is why
+	case errors.As(err, &unreached) && g.url == at:
+		return nil, 0, err // so is the page, and it has nothing to do with rules
 	case err != nil && context.Cause(ctx) != nil && !errors.Is(err, ErrTimeout):
 		return nil, 0, err
 	case err != nil:
