@@ -121,46 +121,34 @@ func (c *choice) Search(ctx context.Context, text string) (retrieval.LexicalMatc
 	if err != nil {
 		return nil, err
 	}
-	m.chosen = make([]bitmap, 0, len(m.parts))
-	for i, chunks := range c.chunks {
-		m.chosen = append(m.chosen, chunks...)
-		m.chosenCount += c.counts[i]
-	}
+	m.choose(c)
 	return m, nil
 }
 
-// bestChosen returns the k best of the chosen chunks, best first. Few are
-// evaluated all; of many, as many of the best of all chunks are looked through
-// as it takes.
-func (m *match) bestChosen(k int) []ranked {
-	if m.chosenCount == 0 {
-		return nil
-	}
-	for depth := k*m.live.chunks/m.chosenCount + k; depth < m.chosenCount; depth *= 4 {
-		best := m.best(depth)
-		more := len(best) == depth
-		best = slices.DeleteFunc(best, func(r ranked) bool { return !m.isChosen(r) })
-		if len(best) >= k || !more {
-			return best[:min(k, len(best))]
+// choose limits what Top may return.
+func (m *match) choose(c *choice) {
+	m.limited = true
+	next := 0
+	for i, chunks := range c.chunks {
+		for j := range chunks {
+			m.parts[next].chosen = chunks[j]
+			next++
 		}
+		m.chosen += c.counts[i]
 	}
-	top := topK{k: k}
-	for i := range m.parts {
-		p := &m.parts[i]
-		chunks := slices.Collect(m.chosen[i].all())
-		m.evaluateWithNeighbours(i, chunks)
-		for _, chunk := range chunks {
-			if p.valueOf(chunk).words > 0 {
-				top.offer(ranked{m.score(p, chunk), p, chunk})
-			}
-		}
-	}
-	return top.sorted()
 }
 
-func (m *match) isChosen(r ranked) bool {
-	i, chunk := m.at(r.part.ref(r.chunk))
-	return m.chosen[i].has(chunk)
+// fewChosen is how many chosen chunks for each that is asked for are so few
+// that evaluating all of them is quicker than pruning.
+const fewChosen = 8
+
+// bestOfFew returns the k best of the chosen chunks by evaluating them all.
+func (m *match) bestOfFew(k int) []ranked {
+	top := topK{k: k}
+	for i := range m.parts {
+		m.offer(&top, i, slices.Collect(m.parts[i].chosen.all()))
+	}
+	return top.sorted()
 }
 
 // all yields the members in order.

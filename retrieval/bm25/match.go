@@ -13,14 +13,14 @@ import (
 type match struct {
 	parts []part
 	snaps []*snapshot
-	// chosen are the chunks of each part that Top may return, chosenCount of
-	// them; nil for all.
-	chosen      []bitmap
-	chosenCount int
-	weights     *titleWeights
-	live        sizes // of all collections together
-	titles      int   // distinct titles, counted per collection
-	scratch     *scratch
+	// limited says that Top may return the chosen chunks of each part only;
+	// chosen is how many they are.
+	limited bool
+	chosen  int
+	weights *titleWeights
+	live    sizes // of all collections together
+	titles  int   // distinct titles, counted per collection
+	scratch *scratch
 
 	words   []queryWord
 	text    string     // of the query, its spelling repaired

@@ -12,6 +12,9 @@ type part struct {
 	*view
 	snap  int
 	first retrieval.ChunkRef // of chunk 0
+	// chosen are the chunks that Top may return, all of them alive; nil for all
+	// that are.
+	chosen bitmap
 
 	// slot is, while candidates are collected, the candidate of each chunk + 1;
 	// 0 everywhere before and after.
@@ -63,6 +66,14 @@ func (p *part) titleScore(chunk uint32) *titleScore {
 
 // valueOf returns the value of a chunk that is evaluated.
 func (p *part) valueOf(chunk uint32) *value { return &p.values[p.value[chunk]-1] }
+
+// eligible says whether Top may return a chunk.
+func (p *part) eligible(chunk uint32) bool {
+	if p.chosen != nil {
+		return p.chosen.has(chunk)
+	}
+	return p.alive(chunk)
+}
 
 // release sets to zero what is zero before and after.
 func (p *part) release() {

@@ -40,7 +40,7 @@ type candidate struct {
 // rounding is more than sums in different orders differ by.
 const rounding = 1e-9
 
-// prune returns the chunks of a part that may be among the k best by the
+// prune returns the eligible chunks of a part that may be among the k best by the
 // clauses, and maybe others. r sets k, handedOn and threshold; what is returned
 // is valid until the next call.
 func (m *match) prune(part int, clauses []clause, r pruning) []uint32 {
@@ -114,13 +114,17 @@ func (r *pruning) bringInDense(clauses []clause, dense int, left []float64) {
 // denseStep is by how much bringInDense lowers its sights.
 const denseStep = .75
 
-// bringInSums makes candidates of the live chunks that can get a score.
+// bringInSums makes candidates of the eligible chunks that can get a score.
 func (r *pruning) bringInSums(sums *planes, score float64) {
 	steps := max(uint(max(score, 0)/sums.step), 1)
 	for i := range sums.sums {
-		for word := sums.least(i, steps); word != 0; word &= word - 1 {
+		word := sums.least(i, steps)
+		if r.p.chosen != nil {
+			word &= r.p.chosen[i]
+		}
+		for ; word != 0; word &= word - 1 {
 			chunk := uint32(i*64 + bits.TrailingZeros64(word))
-			if r.p.slot[chunk] == 0 && r.p.alive(chunk) {
+			if r.p.slot[chunk] == 0 && r.p.eligible(chunk) {
 				r.insert(candidate{chunk: chunk})
 			}
 		}
@@ -173,7 +177,7 @@ func (r *pruning) drop(from int, enough float64) {
 	r.candidates = kept
 }
 
-// bringIn makes candidates of the live chunks of a clause that get enough of it
+// bringIn makes candidates of the eligible chunks of a clause that get enough of it
 // and are none yet, and, while seeding, adds to those that are what it gives
 // them.
 func (r *pruning) bringIn(c *clause, enough float64) {
@@ -189,10 +193,13 @@ func (r *pruning) bringIn(c *clause, enough float64) {
 			}
 			continue
 		}
+		if r.p.chosen != nil && !r.p.chosen.has(q.doc) {
+			continue
+		}
 		if least > 0 && float64(q.tf)*c.norms.of(c.lengths[q.doc]) < least {
 			continue
 		}
-		if gain := c.gainIn(q); gain >= enough && r.p.alive(q.doc) {
+		if gain := c.gainIn(q); gain >= enough && r.p.eligible(q.doc) {
 			r.insert(candidate{chunk: q.doc, score: gain})
 		}
 	}
@@ -210,7 +217,7 @@ func (r *pruning) bringInTitles(enough float64) {
 					r.candidates[i-1].titled = true
 					r.add(&r.candidates[i-1], gain)
 				}
-			} else if r.p.alive(chunk) {
+			} else if r.p.eligible(chunk) {
 				r.insert(candidate{chunk: chunk, score: gain, titled: true})
 			}
 		}

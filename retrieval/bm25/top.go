@@ -12,7 +12,7 @@ func (m *match) Top(k int) []retrieval.LexicalHit {
 	if k <= 0 {
 		return nil
 	}
-	best := m.bestOf(k)
+	best := m.best(k)
 	hits := make([]retrieval.LexicalHit, len(best))
 	for i, c := range best {
 		hits[i] = m.hit(c.part, c.chunk)
@@ -20,28 +20,28 @@ func (m *match) Top(k int) []retrieval.LexicalHit {
 	return hits
 }
 
-// bestOf returns the k best of the chunks that may be returned.
-func (m *match) bestOf(k int) []ranked {
-	if m.chosen != nil {
-		return m.bestChosen(k)
-	}
-	return m.best(k)
-}
-
-// best returns the k best of all chunks.
+// best returns the k best of the chunks that may be returned.
 func (m *match) best(k int) []ranked {
+	if m.limited && m.chosen <= fewChosen*k {
+		return m.bestOfFew(k)
+	}
 	top := topK{k: k}
 	for _, i := range m.largestFirst() {
 		found := m.prune(i, m.ownClauses(i), pruning{k: k, handedOn: retrieval.NeighbourWeight, threshold: top.threshold()})
-		m.evaluateWithNeighbours(i, found)
-		p := &m.parts[i]
-		for _, chunk := range found {
-			if p.valueOf(chunk).words > 0 {
-				top.offer(ranked{m.score(p, chunk), p, chunk})
-			}
-		}
+		m.offer(&top, i, found)
 	}
 	return top.sorted()
+}
+
+// offer evaluates chunks of a part and puts forward those with a matching word.
+func (m *match) offer(top *topK, part int, chunks []uint32) {
+	m.evaluateWithNeighbours(part, chunks)
+	p := &m.parts[part]
+	for _, chunk := range chunks {
+		if p.valueOf(chunk).words > 0 {
+			top.offer(ranked{m.score(p, chunk), p, chunk})
+		}
+	}
 }
 
 // largestFirst returns the indexes of the parts by their size: what the large
