@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,24 +25,39 @@ type changer struct {
 	wake chan struct{}
 
 	mu      sync.Mutex
-	behind  map[string]bool   // knowledge bases whose second set may lack something
+	behind  map[string]behind // knowledge bases whose second set may lack something
 	waiting map[string]string // change -> why it does not go on
 }
 
 func newChanger() *changer {
-	return &changer{wake: make(chan struct{}, 1), behind: map[string]bool{}, waiting: map[string]string{}}
+	return &changer{wake: make(chan struct{}, 1), behind: map[string]behind{}, waiting: map[string]string{}}
 }
 
-// nudgeChanges says that a knowledge base has changed, or its change of
-// embedder.
-func (s *Service) nudgeChanges(kbID string) {
-	s.changes.mu.Lock()
-	s.changes.behind[kbID] = true
-	s.changes.mu.Unlock()
+// nudgeChanges says that documents of a knowledge base have other chunks, or,
+// without any, that there is something to do for its change of embedder.
+func (s *Service) nudgeChanges(kbID string, documents ...string) {
+	s.changes.fellBehind(kbID, documents...)
 	select {
 	case s.changes.wake <- struct{}{}:
 	default:
 	}
+}
+
+func (c *changer) fellBehind(kbID string, documents ...string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.behind[kbID]
+	b.add(documents)
+	c.behind[kbID] = b
+}
+
+// take returns what has fallen behind, and leaves nothing.
+func (c *changer) take() map[string]behind {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	taken := c.behind
+	c.behind = map[string]behind{}
+	return taken
 }
 
 func (s *Service) changeWaits(id string) string {
@@ -91,48 +108,48 @@ func (s *Service) changeEmbedders(ctx context.Context) {
 // too of which nobody has said that there is something to do. It returns whether
 // one waits.
 func (s *Service) advanceChanges(ctx context.Context, all bool) (waits bool) {
+	// Before the changes are read: one that begins later says so itself.
+	taken := s.changes.take()
 	changes, err := s.cfg.Records.EmbedderChanges(ctx)
 	if err != nil {
+		for kbID := range taken {
+			s.changes.fellBehind(kbID)
+		}
 		if ctx.Err() == nil {
 			s.cfg.Log.Error("changes of embedders are not looked after", "error", err)
 		}
 		return true
 	}
 	for _, c := range changes {
-		s.changes.mu.Lock()
-		behind := s.changes.behind[c.KnowledgeBaseID] || all
-		delete(s.changes.behind, c.KnowledgeBaseID)
-		s.changes.mu.Unlock()
-		if !behind && c.State != store.ChangeDiscarding {
+		b, fell := taken[c.KnowledgeBaseID]
+		b.all = b.all || all
+		if !fell && !all && c.State != store.ChangeDiscarding {
 			continue
 		}
-		err := s.advance(ctx, c)
+		err := s.advance(ctx, c, b)
 		if ctx.Err() != nil {
 			return false
 		}
 		if s.settleChange(ctx, c, err) {
 			waits = true
-			s.changes.mu.Lock()
-			s.changes.behind[c.KnowledgeBaseID] = true
-			s.changes.mu.Unlock()
+			s.changes.fellBehind(c.KnowledgeBaseID)
 		}
 	}
 	return waits
 }
 
 // advance does what a change in its state needs.
-func (s *Service) advance(ctx context.Context, c store.EmbedderChange) error {
+func (s *Service) advance(ctx context.Context, c store.EmbedderChange, b behind) error {
 	switch c.State {
 	case store.ChangeDiscarding:
-		for {
-			if more, err := s.cfg.Records.ClearVectors(ctx, c.ID); err != nil || !more {
-				return err
-			}
-		}
+		return s.cfg.Records.ClearVectors(ctx, c.ID)
 	case store.ChangeFilling:
 		return s.makeReady(ctx, c)
 	case store.ChangeReady, store.ChangeSwitched:
-		return s.fill(ctx, c, nil)
+		if b.all {
+			return s.fill(ctx, c, nil)
+		}
+		return s.fill(ctx, c, nil, slices.Collect(maps.Keys(b.documents))...)
 	}
 	return nil
 }

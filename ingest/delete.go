@@ -98,7 +98,6 @@ func (s *Service) unindex(ctx context.Context, kbID string, ids []string) error 
 	if s.Quarantined(kbID) != nil || len(ids) == 0 {
 		return nil
 	}
-	defer s.nudgeChanges(kbID)
 	if err := s.cfg.Indexer.Remove(ctx, kbID, ids); err != nil {
 		return fmt.Errorf("index: remove %d documents: %w", len(ids), err)
 	}

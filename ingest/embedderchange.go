@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 	"unicode/utf8"
 
 	"ragagent/store"
@@ -115,6 +116,8 @@ func (s *Service) changeOf(ctx context.Context, idOrName string) (c store.Embedd
 	if errors.Is(err, store.ErrNotFound) {
 		err = fmt.Errorf("%w: no change of the embedder of %q", store.ErrNotFound, kb.Name)
 	}
+	c.Total = kb.ChunkCount // documents have come and gone since the last batch
+	c.Done = min(c.Done, c.Total)
 	return c, err
 }
 
@@ -201,109 +204,104 @@ func (s *Service) retryChange(ctx context.Context, id string) (store.Job, error)
 	return c.Job(), nil
 }
 
-// switchTries is how often a switch looks for chunks that came meanwhile.
-const switchTries = 5
+// Bounds of a switch while documents come in.
+const (
+	// switchTries is how often a switch looks for chunks that came meanwhile.
+	switchTries = 5
+	// switchBatches is for how many batches at most, of chunks that came while
+	// the others were made, the indexes stand still, and switchPatience how long.
+	switchBatches  = 4
+	switchPatience = 10 * time.Second
+)
 
-// switchTo exchanges the two sets of vectors. What is missing is made first,
-// while documents come and go, and the rest while the indexes stand still.
+// switchTo exchanges the two sets of vectors. What is missing is made while
+// documents come and go, and only the last of it while the indexes stand still.
 func (s *Service) switchTo(ctx context.Context, c store.EmbedderChange) error {
-	if err := s.fill(ctx, c, nil); err != nil {
-		return err
+	for try := 1; ; try++ {
+		if err := s.fill(ctx, c, nil); err != nil {
+			return err
+		}
+		switched, err := s.switchFilled(ctx, c, try == switchTries)
+		if switched || err != nil {
+			return err
+		}
 	}
+}
+
+// switchFilled is switchTo for a set that lacks little; false if it lacks more
+// by now, which is an error the last time.
+func (s *Service) switchFilled(ctx context.Context, c store.EmbedderChange, last bool) (switched bool, err error) {
 	defer s.order.lock(c.KnowledgeBaseID)()
 	kb, err := s.cfg.Records.KnowledgeBase(ctx, c.KnowledgeBaseID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := s.Quarantined(kb.ID); err != nil {
-		return err
+		return false, err
 	}
 	// Another may have switched while this one waited: to switch again would be
 	// to go back.
 	now, err := s.cfg.Records.EmbedderChange(ctx, kb.ID)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if now.ID != c.ID || now.State != c.State {
-		return fmt.Errorf("%w: the change of the embedder is in state %s by now", store.ErrConflict, now.State)
+		return false, fmt.Errorf("%w: the change of the embedder is in state %s by now", store.ErrConflict, now.State)
 	}
-	shadow, ok := s.cfg.Indexer.(Shadower)
-	if !ok {
-		return errors.New("the search index holds one set of vectors only")
+	missing, _, err := s.cfg.Records.CountMissing(ctx, c.ID)
+	if err != nil {
+		return false, err
 	}
-	then := kb
-	then.Embedder, then.Fingerprint, then.Dimension = c.Embedder, c.Fingerprint, c.Dimension
-	for try := 1; ; try++ {
-		if err := s.fill(ctx, c, nil); err != nil {
-			return err
+	if missing > switchBatches*s.cfg.Batch {
+		if last {
+			err = fmt.Errorf("%w: %d chunks came in that have no vector of %s yet: try again", store.ErrConflict, missing, c.Embedder)
 		}
-		if err := shadow.LoadShadow(ctx, then, s.cfg.Records.ChangeVectors(ctx, c.ID)); err != nil {
-			return errors.Join(err, shadow.DropShadow(context.WithoutCancel(ctx), kb.ID))
-		}
-		kb, err = s.cfg.Records.SwitchEmbedder(ctx, c.ID)
-		if err == nil {
-			break
-		}
-		missing, _, _ := s.cfg.Records.CountMissing(ctx, c.ID)
-		if missing == 0 || try == switchTries {
-			return errors.Join(err, shadow.DropShadow(context.WithoutCancel(ctx), kb.ID))
-		}
+		return false, err
+	}
+	kb, err = s.switchRecords(ctx, kb, c)
+	if err != nil {
+		return false, err
 	}
 	// The truth has changed: the index follows even if the caller goes away.
 	ctx = context.WithoutCancel(ctx)
-	if err := shadow.Switch(ctx, kb); err != nil { // it was loaded a moment ago
+	if err := s.cfg.Indexer.(Shadower).Switch(ctx, kb); err != nil { // it was loaded a moment ago
 		s.quarantine(ctx, kb, err)
-		return err
+		return false, err
 	}
 	s.cfg.Log.Info("embedder switched", "knowledge_base", kb.ID, "embedder", kb.Embedder, "fingerprint", kb.Fingerprint)
-	return nil
+	return true, nil
 }
 
-// fill makes the vectors that the second set lacks, until there is none. report,
-// if not nil, is told of every batch.
-func (s *Service) fill(ctx context.Context, c store.EmbedderChange, report func(done, total int)) error {
-	missing, total, err := s.cfg.Records.CountMissing(ctx, c.ID)
-	if err != nil || missing == 0 {
-		return err
+// switchRecords loads the second set beside the first and exchanges them in the
+// records. Jobs may publish meanwhile, each one document at most: then they wait
+// for the indexes. The caller holds the knowledge base's lock.
+func (s *Service) switchRecords(ctx context.Context, kb store.KnowledgeBase, c store.EmbedderChange) (store.KnowledgeBase, error) {
+	shadow, ok := s.cfg.Indexer.(Shadower)
+	if !ok {
+		return kb, errors.New("the search index holds one set of vectors only")
 	}
-	e, err := s.embedder(ctx, c.Embedder)
-	if err != nil {
-		return err
-	}
-	if e.Fingerprint() != c.Fingerprint {
-		return fmt.Errorf("%w: the embedder %s is %s now, and the vectors that were made are of %s: discard them",
-			store.ErrOtherEmbedder, e.Name(), e.Fingerprint(), c.Fingerprint)
-	}
-	done := total - missing
-	var after store.Place
-	for {
-		chunks, err := s.cfg.Records.MissingVectors(ctx, c.ID, after, s.cfg.Batch)
-		if err != nil {
-			return err
-		}
-		if len(chunks) == 0 {
-			if after == (store.Place{}) {
-				return nil
+	drop := func(err error) error { return errors.Join(err, shadow.DropShadow(context.WithoutCancel(ctx), kb.ID)) }
+	then := kb
+	then.Embedder, then.Fingerprint, then.Dimension = c.Embedder, c.Fingerprint, c.Dimension
+	patient, cancel := context.WithTimeoutCause(ctx, switchPatience, fmt.Errorf("%w: the embedder took too long", store.ErrUnavailable))
+	defer cancel()
+	for try := 1; ; try++ {
+		if err := s.fill(patient, c, nil); err != nil {
+			if ctx.Err() == nil && patient.Err() != nil {
+				err = context.Cause(patient)
 			}
-			after = store.Place{} // once more, for what came before this place meanwhile
-			continue
+			return kb, drop(err)
 		}
-		t := &task{Service: s, embedder: e}
-		if err := t.embed(ctx, chunks); err != nil {
-			return err
+		if err := shadow.LoadShadow(ctx, then, s.cfg.Records.ChangeVectors(ctx, c.ID)); err != nil {
+			return kb, drop(err)
 		}
-		entries := make([]store.VectorEntry, len(chunks))
-		for i, chunk := range chunks {
-			entries[i] = store.VectorEntry{ID: chunk.ID, Vector: chunk.Vector}
+		after, err := s.cfg.Records.SwitchEmbedder(ctx, c.ID)
+		if err == nil {
+			return after, nil
 		}
-		done = min(done+len(chunks), total)
-		if err := s.cfg.Records.PutVectors(ctx, c.ID, entries, done, total); err != nil {
-			return err
-		}
-		last := chunks[len(chunks)-1]
-		after = store.Place{DocumentID: last.DocumentID, Ordinal: last.Ordinal}
-		if report != nil {
-			report(done, total)
+		missing, _, _ := s.cfg.Records.CountMissing(ctx, c.ID)
+		if missing == 0 || try == switchTries {
+			return kb, drop(err)
 		}
 	}
 }

@@ -342,6 +342,7 @@ func (t *task) index(ctx context.Context, kb store.KnowledgeBase, doc string, ch
 // The caller holds the document's lock.
 func (s *Service) replace(ctx context.Context, kb store.KnowledgeBase, doc string, chunks chunkSeq) error {
 	defer s.order.lock(kb.ID)()
+	defer s.nudgeChanges(kb.ID, doc)
 	if s.Quarantined(kb.ID) != nil {
 		return nil
 	}
@@ -352,7 +353,6 @@ func (s *Service) replace(ctx context.Context, kb store.KnowledgeBase, doc strin
 	if now.Fingerprint != kb.Fingerprint { // switched since the caller looked: so are the vectors of these chunks
 		kb, chunks = now, s.cfg.Records.VisibleChunks(ctx, kb.ID, doc)
 	}
-	defer s.nudgeChanges(kb.ID)
 	if err := s.cfg.Indexer.Replace(ctx, kb, doc, chunks); err != nil {
 		return fmt.Errorf("index: %w", err)
 	}

@@ -113,9 +113,10 @@ type EmbedderChanges interface {
 	// has changed then. ErrNotFound.
 	UpdateEmbedderChange(ctx context.Context, id string, edit func(*EmbedderChange) error) (EmbedderChange, error)
 	// MissingVectors lists visible chunks behind a place that the second set has
-	// nothing of, in their order, at most limit. Vectors are not read.
-	MissingVectors(ctx context.Context, id string, after Place, limit int) ([]Chunk, error)
-	// CountMissing counts them, and all visible chunks.
+	// nothing of, in their order, at most limit; those of one document, unless
+	// that is "". Vectors are not read.
+	MissingVectors(ctx context.Context, id, document string, after Place, limit int) ([]Chunk, error)
+	// CountMissing counts them, and all visible chunks: it looks at every one.
 	CountMissing(ctx context.Context, id string) (missing, visible int, err error)
 	// PutVectors stores vectors of the second set under their chunks' ids, in
 	// one durable transaction, and the progress: a nil vector says that there is
@@ -130,9 +131,11 @@ type EmbedderChanges interface {
 	// published yet are removed: they have no vectors of the other set.
 	// ErrConflict in another state, or if the second set lacks a visible chunk.
 	SwitchEmbedder(ctx context.Context, id string) (KnowledgeBase, error)
-	// ClearVectors removes vectors of a change in ChangeDiscarding, some hundreds
-	// at a time, and the change with the last of them: then more is false.
-	ClearVectors(ctx context.Context, id string) (more bool, err error)
+	// ClearVectors removes the vectors of a change in ChangeDiscarding, some
+	// hundreds in a transaction, and then the change. One that has ended before
+	// that goes on when it is called again. ErrNotFound; ErrConflict in another
+	// state.
+	ClearVectors(ctx context.Context, id string) error
 	// SampleChunks returns at most n visible chunks from all over a knowledge base.
 	SampleChunks(ctx context.Context, kb string, n int) ([]Chunk, error)
 }

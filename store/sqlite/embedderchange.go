@@ -98,30 +98,43 @@ func secondOf(ctx context.Context, tx *sql.Tx, id string) (s second, err error) 
 	return s, err
 }
 
-// lacking is true of a chunk c that a set has nothing of, not even that there
-// is no vector.
-func (s space) lacking() string {
-	if s.number == 0 {
-		return `c.vector IS NULL`
+// The rest of one document, and the documents behind it: as one condition they
+// would be looked for from the document's first chunk on, batch after batch.
+const (
+	selectMissingWithin = `SELECT ` + chunkColumns + ` FROM` + visibleChunks + `WHERE d.kb_id = ?1 AND d.id = ?2 AND c.ordinal > ?3
+		AND lacking(c) ORDER BY c.ordinal LIMIT ?4`
+	selectMissingBehind = `SELECT ` + chunkColumns + ` FROM` + visibleChunks + `WHERE d.kb_id = ?1 AND d.id > ?2
+		AND lacking(c) ORDER BY d.id, c.ordinal LIMIT ?3`
+	countMissing = `SELECT count(*) FROM` + visibleChunks + `WHERE d.kb_id = ? AND lacking(c)`
+)
+
+// lacks completes a query: lacking(c) is true of a chunk that the set has
+// nothing of, not even that there is no vector.
+func (s space) lacks(query string) string {
+	condition := `c.vector IS NULL`
+	if s.number != 0 {
+		condition = fmt.Sprintf(`NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = c.key AND v.space = %d)`, s.number)
 	}
-	return fmt.Sprintf(`NOT EXISTS (SELECT 1 FROM vectors v WHERE v.chunk = c.key AND v.space = %d)`, s.number)
+	return strings.Replace(query, `lacking(c)`, condition, 1)
 }
 
 // MissingVectors implements store.EmbedderChanges.
-func (db *DB) MissingVectors(ctx context.Context, id string, after store.Place, limit int) (all []store.Chunk, err error) {
+func (db *DB) MissingVectors(ctx context.Context, id, document string, after store.Place, limit int) (all []store.Chunk, err error) {
+	if after.DocumentID == "" {
+		after = store.Place{DocumentID: document, Ordinal: -1}
+	}
 	err = db.read(ctx, "missing vectors of "+id, func(tx *sql.Tx) error {
 		s, err := secondOf(ctx, tx, id)
 		if err != nil {
 			return err
 		}
-		ordinal := after.Ordinal
-		if after.DocumentID == "" {
-			ordinal = -1
+		rows, err := tx.QueryContext(ctx, s.lacks(selectMissingWithin), s.kb, after.DocumentID, after.Ordinal, limit)
+		if all, err = collect(rows, err, scanChunk); err != nil || document != "" || len(all) == limit {
+			return err
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT `+chunkColumns+` FROM`+visibleChunks+`WHERE d.kb_id = ?1 AND d.id >= ?2
-			AND (d.id > ?2 OR c.ordinal > ?3) AND `+s.lacking()+` ORDER BY d.id, c.ordinal LIMIT ?4`,
-			s.kb, after.DocumentID, ordinal, limit)
-		all, err = collect(rows, err, scanChunk)
+		rows, err = tx.QueryContext(ctx, s.lacks(selectMissingBehind), s.kb, after.DocumentID, limit-len(all))
+		more, err := collect(rows, err, scanChunk)
+		all = append(all, more...)
 		return err
 	})
 	return all, err
@@ -137,7 +150,7 @@ func (db *DB) CountMissing(ctx context.Context, id string) (missing, visible int
 		if err := tx.QueryRowContext(ctx, `SELECT chunk_count FROM knowledge_bases WHERE id = ?`, s.kb).Scan(&visible); err != nil {
 			return err
 		}
-		return tx.QueryRowContext(ctx, `SELECT count(*) FROM`+visibleChunks+`WHERE d.kb_id = ? AND `+s.lacking(), s.kb).Scan(&missing)
+		return tx.QueryRowContext(ctx, s.lacks(countMissing), s.kb).Scan(&missing)
 	})
 	return missing, visible, err
 }
@@ -201,7 +214,7 @@ func (db *DB) SwitchEmbedder(ctx context.Context, id string) (kb store.Knowledge
 			return fmt.Errorf("%w: the change is in state %s", store.ErrConflict, s.state)
 		}
 		var missing int
-		if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM`+visibleChunks+`WHERE d.kb_id = ? AND `+s.lacking(), s.kb).Scan(&missing); err != nil {
+		if err := tx.QueryRowContext(ctx, s.lacks(countMissing), s.kb).Scan(&missing); err != nil {
 			return err
 		}
 		if missing > 0 {
@@ -239,39 +252,6 @@ func exchange(ctx context.Context, tx *sql.Tx, id, kb string, next store.ChangeS
 	_, err := tx.ExecContext(ctx, `UPDATE embedder_changes SET state = ?, embedder = ?, fingerprint = ?, dimension = ?, space = ?, error = ''
 		WHERE id = ?`, next, old.embedder, old.fingerprint, old.dimension, old.number, id)
 	return err
-}
-
-// clearBatch is how many chunks lose a vector in one transaction.
-const clearBatch = 500
-
-// ClearVectors implements store.EmbedderChanges.
-func (db *DB) ClearVectors(ctx context.Context, id string) (more bool, err error) {
-	err = db.write(ctx, "remove the vectors of "+id, func(ctx context.Context, tx *sql.Tx) error {
-		s, err := secondOf(ctx, tx, id)
-		if err != nil {
-			return err
-		}
-		if s.state != store.ChangeDiscarding {
-			return fmt.Errorf("%w: the change is in state %s", store.ErrConflict, s.state)
-		}
-		query := `DELETE FROM vectors WHERE key IN (SELECT v.key FROM documents d JOIN chunks c ON c.document = d.key
-			JOIN vectors v ON v.chunk = c.key AND v.space = ?2 WHERE d.kb_id = ?1 LIMIT ?3)`
-		if s.number == 0 {
-			query = `UPDATE chunks SET vector = NULL WHERE key IN (SELECT c.key FROM documents d JOIN chunks c ON c.document = d.key
-				WHERE d.kb_id = ?1 AND ?2 = 0 AND c.vector IS NOT NULL LIMIT ?3)`
-		}
-		row, err := tx.ExecContext(ctx, query, s.kb, s.number, clearBatch)
-		if err != nil {
-			return err
-		}
-		n, err := row.RowsAffected()
-		if more = n > 0; err != nil || more {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, `DELETE FROM embedder_changes WHERE id = ?`, id)
-		return err
-	})
-	return more, err
 }
 
 // SampleChunks implements store.EmbedderChanges.

@@ -18,6 +18,8 @@ type Records interface {
 	store.Documents
 	store.Chunks
 	store.Jobs
+	store.Addresses
+	store.EmbedderChanges
 	store.Conversations
 	store.Runs
 }
@@ -33,6 +35,8 @@ func TestRecords(t *testing.T, open func(t *testing.T) Records) {
 	t.Run("Publish", func(t *testing.T) { testPublish(t, open) })
 	t.Run("Lease", func(t *testing.T) { testLease(t, open) })
 	t.Run("Jobs", func(t *testing.T) { testJobs(t, open) })
+	t.Run("Addresses", func(t *testing.T) { testAddresses(t, open) })
+	t.Run("EmbedderChanges", func(t *testing.T) { testEmbedderChanges(t, open) })
 	t.Run("Conversations", func(t *testing.T) { testConversations(t, open) })
 	t.Run("Pages", func(t *testing.T) { testPages(t, open) })
 }
