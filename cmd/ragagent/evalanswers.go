@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 
@@ -19,12 +20,26 @@ type evalAnswersCmd struct {
 	evalData
 	Limit   int `help:"Ask only the first N questions of each kind; 0 asks all." default:"0"`
 	Workers int `help:"Questions asked at a time; 0 means one per core." default:"0"`
+
+	PerQuery  string   `help:"Write what was answered to every question and how it was judged, one JSON object a line." type:"path" placeholder:"FILE"`
+	FailUnder []string `help:"Exit with 1 if a figure is lower, for example citation_precision=0.8." placeholder:"NAME=X"`
 }
 
 // Run asks every question through the agent and judges what the answers cite
 // and what they refuse. Nothing of it is kept as conversations.
 func (c *evalAnswersCmd) Run(e *env) error {
-	return c.loaded(e, func(app *app, set *eval.Dataset, load *evalLoad) error {
+	bars, err := c.bars()
+	if err != nil {
+		return err
+	}
+	if err := writable(c.PerQuery); err != nil {
+		return err
+	}
+	set, err := c.open(e)
+	if err != nil {
+		return err
+	}
+	return c.loaded(e, set, func(app *app, load *evalLoad) error {
 		model, err := newModel(c.modelFlags)
 		if err != nil {
 			return err
@@ -38,8 +53,30 @@ func (c *evalAnswersCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		return printFigures(e.stdout, eval.SummariseReplies(replies), c.JSON)
+		if c.PerQuery != "" {
+			if err := writeFile(c.PerQuery, func(w io.Writer) error { return eval.WriteReplies(w, replies) }); err != nil {
+				return err
+			}
+		}
+		sum := eval.SummariseReplies(replies)
+		if err := printFigures(e.stdout, sum, c.JSON); err != nil {
+			return err
+		}
+		return evalNamed{bars: bars}.reached(e, sum.Figures())
 	})
+}
+
+// bars are what --fail-under asks for; errors are of usage.
+func (c *evalAnswersCmd) bars() ([]eval.Bar, error) {
+	n := evalNamed{names: eval.AnswerFigures()}
+	for _, text := range c.FailUnder {
+		bar, err := eval.ParseBar(text)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		n.bars = append(n.bars, bar)
+	}
+	return n.bars, n.known(false)
 }
 
 func (c *evalAnswersCmd) questions(all []eval.Question) []eval.Question {
@@ -91,7 +128,7 @@ func (j *judge) ask(ctx context.Context, q eval.Question) (eval.Reply, error) {
 	if err != nil {
 		return eval.Reply{}, err
 	}
-	reply := eval.Reply{Query: q.ID, Refused: !res.Answerable}
+	reply := eval.Reply{Query: q.ID, Text: q.Text, Answer: res.Answer, Refused: !res.Answerable}
 	if res.Confidence != nil {
 		reply.Confidence = *res.Confidence
 	}

@@ -8,6 +8,9 @@ import (
 // Reply is what a system answered to one question, with what is known of it.
 type Reply struct {
 	Query string // id
+	Text  string // of the question
+	// Answer is what was said, for people to read.
+	Answer string
 	// Answerable says that the documents hold the answer; a question that is
 	// not must be refused.
 	Answerable bool
@@ -113,7 +116,18 @@ func (r Reply) answerCited() bool {
 }
 
 func (s *AnswerSummary) addCitations(r Reply) {
-	var right Ratio
+	right, found := r.citations()
+	if right.N > 0 {
+		s.CitationPrecision.add(right.Value())
+	}
+	if found.N > 0 {
+		s.CitationRecall.add(found.Value())
+	}
+}
+
+// citations returns the share of citations that point to something relevant,
+// and the share of what is relevant that is cited.
+func (r Reply) citations() (right, found Ratio) {
 	cited := map[string]bool{}
 	for _, c := range r.Cited {
 		right.count(slices.ContainsFunc(c.IDs, func(id string) bool { return r.Judged[id] > 0 }))
@@ -121,18 +135,12 @@ func (s *AnswerSummary) addCitations(r Reply) {
 			cited[id] = true
 		}
 	}
-	if right.N > 0 {
-		s.CitationPrecision.add(right.Value())
-	}
-	var found Ratio
 	for id, grade := range r.Judged {
 		if grade > 0 {
 			found.count(cited[id])
 		}
 	}
-	if found.N > 0 {
-		s.CitationRecall.add(found.Value())
-	}
+	return right, found
 }
 
 // refusals returns precision, recall and F1 of refusing.

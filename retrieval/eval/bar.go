@@ -23,15 +23,3 @@ func ParseBar(text string) (Bar, error) {
 	}
 	return Bar{Name: name, Min: least}, nil
 }
-
-// Under returns the bars that s does not reach, those of figures it does not
-// have among them.
-func (s Summary) Under(bars []Bar) []Bar {
-	var missed []Bar
-	for _, b := range bars {
-		if v, ok := s.Figure(b.Name); !ok || v < b.Min {
-			missed = append(missed, b)
-		}
-	}
-	return missed
-}

@@ -50,12 +50,17 @@ type Comparison struct {
 	// within queries whose mean difference is at least as large as the one
 	// observed. Exact says that all ways were tried; otherwise it is
 	// (k + 1)/(n + 1) of n random ones (Phipson and Smyth 2010).
-	P      float64  `json:"p_value"`
-	Exact  bool     `json:"exact"`
-	Wins   int      `json:"wins"` // queries on which b is better
-	Ties   int      `json:"ties"`
-	Losses int      `json:"losses"`
-	Change []Change `json:"changed"` // largest first, equal ones by query id
+	P     float64 `json:"p_value"`
+	Exact bool    `json:"exact"`
+	// Permutations is how many ways were tried, all of them where Exact.
+	Permutations int `json:"permutations"`
+	// Resamples of the bootstrap, and the Seed of everything drawn at random.
+	Resamples int      `json:"resamples"`
+	Seed      uint64   `json:"seed"`
+	Wins      int      `json:"wins"` // queries on which b is better
+	Ties      int      `json:"ties"`
+	Losses    int      `json:"losses"`
+	Change    []Change `json:"changed"` // largest first, equal ones by query id
 }
 
 // Change is one query on which two systems differ.
@@ -75,12 +80,9 @@ func Compare(a, b Scores, cfg CompareConfig) (Comparison, error) {
 	if err := cfg.fill(); err != nil {
 		return Comparison{}, err
 	}
-	from, to := a.Of(cfg.Measure), b.Of(cfg.Measure)
-	if from == nil || to == nil {
-		return Comparison{}, store.Invalid("measure", "%s was not measured on both sides", cfg.Measure)
-	}
-	if !slices.Equal(a.Queries, b.Queries) {
-		return Comparison{}, store.Invalid("queries", "the two sides were not measured on the same queries")
+	from, to, err := paired(a, b, cfg.Measure)
+	if err != nil {
+		return Comparison{}, err
 	}
 	diffs := differences(from, to)
 	c := Comparison{
@@ -97,11 +99,28 @@ func Compare(a, b Scores, cfg CompareConfig) (Comparison, error) {
 			c.Ties++
 		}
 	}
-	c.P, c.Exact = randomisation(diffs, cfg.Permutations, cfg.Seed)
+	c.Resamples, c.Seed = cfg.Resamples, cfg.Seed
+	c.P, c.Permutations, c.Exact = randomisation(diffs, cfg.Permutations, cfg.Seed)
 	c.Low, c.High = bootstrap(diffs, cfg.Resamples, cfg.Level, cfg.Seed)
 	c.Change = changes(a.Queries, from, to, cfg.Changed)
 	return c, nil
 }
+
+// paired returns the values of both sides, query by query.
+func paired(a, b Scores, m Measure) (from, to []float64, err error) {
+	from, to = a.Of(m), b.Of(m)
+	if from == nil || to == nil {
+		return nil, nil, store.Invalid("measure", "%s was not measured on both sides", m)
+	}
+	if !slices.Equal(a.Queries, b.Queries) {
+		return nil, nil, store.Invalid("queries", "the two sides were not measured on the same queries")
+	}
+	return from, to, nil
+}
+
+// Check says what is wrong with c before there is anything to compare:
+// store.ErrInvalid.
+func (c CompareConfig) Check() error { return c.fill() }
 
 func (c *CompareConfig) fill() error {
 	c.Measure = cmp.Or(c.Measure, Measure{NDCG, 10})

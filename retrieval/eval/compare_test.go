@@ -46,7 +46,7 @@ func TestCompareByHand(t *testing.T) {
 	}
 	got.A, got.B, got.Low, got.High = 0, 0, 0, 0
 	want := eval.Comparison{
-		Measure: ndcg10, Queries: 5, Difference: .1, Level: .95, P: .75, Exact: true,
+		Measure: ndcg10, Queries: 5, Difference: .1, Level: .95, P: .75, Exact: true, Permutations: 8, Resamples: eval.DefaultResamples,
 		Wins: 2, Ties: 2, Losses: 1,
 		Change: []eval.Change{{Query: "q00", A: 0, B: .5, Difference: .5}, {Query: "q01", A: .5, B: .75, Difference: .25}},
 	}
@@ -57,7 +57,7 @@ func TestCompareByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := `{"measure":"ndcg@10","queries":0,"a":0,"b":0,"difference":0,"ci_low":0,"ci_high":0,"level":0,"p_value":0,"exact":false,"wins":0,"ties":0,"losses":0,"changed":null}`; string(raw) != want {
+	if want := `{"measure":"ndcg@10","queries":0,"a":0,"b":0,"difference":0,"ci_low":0,"ci_high":0,"level":0,"p_value":0,"exact":false,"permutations":0,"resamples":0,"seed":0,"wins":0,"ties":0,"losses":0,"changed":null}`; string(raw) != want {
 		t.Errorf("JSON %s", raw)
 	}
 }
@@ -71,6 +71,19 @@ func TestCompareWithItself(t *testing.T) {
 	if got.P != 1 || got.Low != 0 || got.High != 0 || got.Ties != 3 || len(got.Change) != 0 {
 		t.Errorf("%+v", got)
 	}
+}
+
+func TestCompareWithItselfFindsNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, _, _ := drawPair(t, 1, 40)
+		got, err := eval.Compare(a, a, eval.CompareConfig{Resamples: 20, Permutations: 50, Seed: rapid.Uint64().Draw(t, "seed")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.P != 1 || !got.Exact || got.Ties != got.Queries || got.Wins+got.Losses+len(got.Change) != 0 || got.Low != 0 || got.High != 0 {
+			t.Fatalf("%+v", got)
+		}
+	})
 }
 
 func TestCompareRejects(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"ragagent/store"
 )
@@ -34,6 +35,9 @@ type Dataset struct {
 	Answers map[string]Answer
 	// Unanswerable are questions the documents do not answer; may be empty.
 	Unanswerable []Question
+	// Struck counts drafted questions that a person has struck out, which are
+	// left out everywhere; Undecided those nobody has looked at, which are not.
+	Struck, Undecided int
 }
 
 // Question is one query of a collection.
@@ -52,7 +56,7 @@ type Answer struct {
 // OpenDataset reads the folder dir but not its documents:
 //
 //	corpus.jsonl        {"_id", "title", "text"}, or pdfs/*.pdf in its place
-//	queries.jsonl       {"_id", "text"}
+//	queries.jsonl       {"_id", "text", "accepted"}; accepted false is struck out
 //	qrels/SPLIT.tsv     see ReadQrels
 //	answers.jsonl       {"_id", "answers": [...], "type", "reasoning"}, optional
 //	unanswerable.jsonl  {"_id", "text"}, optional
@@ -71,6 +75,11 @@ func OpenDataset(dir, split string) (*Dataset, error) {
 	if filepath.Base(split) != split {
 		return nil, store.Invalid("split", "%q is not the name of a file in qrels", split)
 	}
+	return OpenJudged(dir, filepath.Join(dir, qrelsFolder, split+".tsv"))
+}
+
+// OpenJudged is OpenDataset with the judgements of any file that ReadQrels reads.
+func OpenJudged(dir, qrels string) (*Dataset, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open dataset: %w", err)
@@ -79,7 +88,7 @@ func OpenDataset(dir, split string) (*Dataset, error) {
 	if d.ByPage, err = judgedByPage(dir); err != nil {
 		return nil, err
 	}
-	if err := d.readQrels(filepath.Join(dir, qrelsFolder, split+".tsv")); err != nil {
+	if err := d.readQrels(qrels); err != nil {
 		return nil, err
 	}
 	if err := d.readQueries(); err != nil {
@@ -107,6 +116,21 @@ func judgedByPage(dir string) (bool, error) {
 	return true, nil
 }
 
+// opening says of a file that is not there what is there in its place.
+func opening(path string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("open dataset: %w", err)
+	}
+	there, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+filepath.Ext(path)))
+	if len(there) == 0 {
+		return store.Invalid(path, "the file is missing")
+	}
+	for i := range there {
+		there[i] = filepath.Base(there[i])
+	}
+	return store.Invalid(path, "the file is missing; its folder has %s", strings.Join(there[:min(len(there), 10)], ", "))
+}
+
 func exists(path string) (bool, error) {
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -121,7 +145,7 @@ func exists(path string) (bool, error) {
 func (d *Dataset) readQrels(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("open dataset: %w", err)
+		return opening(path, err)
 	}
 	defer f.Close()
 	if d.Qrels, err = ReadQrels(f, path); err != nil {
@@ -142,9 +166,12 @@ func (d *Dataset) readQrels(path string) error {
 
 func (d *Dataset) readQueries() error {
 	path := filepath.Join(d.Dir, queriesFile)
-	questions, err := readQuestions(path, func(id string) bool { return d.Qrels[id] != nil })
+	questions, err := d.readQuestions(path, func(id string) bool { return d.Qrels[id] != nil })
 	if err != nil {
 		return err
+	}
+	if len(questions) == 0 && d.Struck > 0 {
+		return store.Invalid(path, "every judged question is struck out: set \"accepted\" of some to true")
 	}
 	known := make(map[string]bool, len(questions))
 	for _, q := range questions {
@@ -152,7 +179,7 @@ func (d *Dataset) readQueries() error {
 	}
 	for _, id := range d.Qrels.Queries() {
 		if !known[id] {
-			return store.Invalid(path, "the qrels judge query %q, which is not in it", id)
+			return store.Invalid(path, "the qrels judge query %q, which is not in it: add it or take its judgements out", id)
 		}
 	}
 	d.Queries = questions
@@ -165,12 +192,13 @@ func (d *Dataset) readUnanswerable() error {
 	if !found || err != nil {
 		return err
 	}
-	d.Unanswerable, err = readQuestions(path, func(string) bool { return true })
+	d.Unanswerable, err = d.readQuestions(path, func(string) bool { return true })
 	return err
 }
 
-// readQuestions reads the questions of a file whose id keep accepts.
-func readQuestions(path string, keep func(id string) bool) ([]Question, error) {
+// readQuestions reads the questions of a file whose id keep accepts. Judgements
+// of those that were struck out go.
+func (d *Dataset) readQuestions(path string, keep func(id string) bool) ([]Question, error) {
 	var questions []Question
 	seen := map[string]int{}
 	for rec, err := range records(path) {
@@ -186,6 +214,17 @@ func readQuestions(path string, keep func(id string) bool) ([]Question, error) {
 		seen[rec.ID] = rec.at.n
 		if rec.Text == "" {
 			return nil, rec.at.invalid("query %q has no text", rec.ID)
+		}
+		switch string(rec.Accepted) {
+		case "", "true":
+		case "null":
+			d.Undecided++
+		case "false":
+			d.Struck++
+			delete(d.Qrels, rec.ID)
+			continue
+		default:
+			return nil, rec.at.invalid("\"accepted\" of query %q is %s: write true, false or null", rec.ID, rec.Accepted)
 		}
 		questions = append(questions, Question{ID: rec.ID, Text: rec.Text})
 	}

@@ -87,31 +87,80 @@ func TestOpenDataset(t *testing.T) {
 	}
 }
 
+// A person has struck one drafted question out, accepted another and not come
+// to the third.
+func TestOpenDatasetLeavesStruckQuestionsOut(t *testing.T) {
+	files := small()
+	files["queries.jsonl"] = `{"_id": "q1", "text": "first?", "accepted": false}
+{"_id": "q2", "text": "second?", "accepted": true}
+{"_id": "q3", "text": "third?", "accepted": null}
+`
+	files["qrels/test.tsv"] += "q3\td1\t1\n"
+	files["unanswerable.jsonl"] = `{"_id": "u1", "text": "why?", "accepted": false}` + "\n" + `{"_id": "u2", "text": "how?", "accepted": true}`
+	d, err := eval.OpenDataset(folder(t, files), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]eval.Question{{ID: "q2", Text: "second?"}, {ID: "q3", Text: "third?"}}, d.Queries); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"q2", "q3"}, d.Qrels.Queries()); diff != "" {
+		t.Errorf("judged: %s", diff)
+	}
+	if len(d.Answers) != 0 || len(d.Unanswerable) != 1 || d.Struck != 2 || d.Undecided != 1 {
+		t.Errorf("answers %v, unanswerable %v, struck %d, undecided %d", d.Answers, d.Unanswerable, d.Struck, d.Undecided)
+	}
+}
+
+// The judgements may stand anywhere.
+func TestOpenJudged(t *testing.T) {
+	dir := folder(t, small())
+	other := filepath.Join(dir, "pooled.qrels")
+	if err := os.WriteFile(other, []byte("q1 0 d2 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := eval.OpenJudged(dir, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(eval.Qrels{"q1": {"d2": 3}}, d.Qrels); diff != "" || len(d.Queries) != 1 {
+		t.Errorf("%s, queries %v", diff, d.Queries)
+	}
+}
+
 func TestOpenDatasetRejects(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file, content string // "" removes the file
 		want          string // what the message ends with, after the folder
 	}{
 		"no corpus":          {"corpus.jsonl", "", "holds neither corpus.jsonl nor a folder pdfs"},
-		"no qrels":           {"qrels/test.tsv", "", "qrels/test.tsv: no such file or directory"},
+		"no qrels":           {"qrels/test.tsv", "", "qrels/test.tsv: the file is missing"},
 		"empty qrels":        {"qrels/test.tsv", "query-id\tcorpus-id\tscore\n", "qrels/test.tsv: no judgement in it"},
-		"unknown query":      {"qrels/test.tsv", "q1\td1\t1\nnew\td1\t1\n", `queries.jsonl: the qrels judge query "new", which is not in it`},
+		"unknown query":      {"qrels/test.tsv", "q1\td1\t1\nnew\td1\t1\n", `queries.jsonl: the qrels judge query "new", which is not in it: add it or take its judgements out`},
 		"query twice":        {"queries.jsonl", `{"_id":"q1","text":"a"}` + "\n" + `{"_id":"q1","text":"b"}`, `queries.jsonl:2: query "q1" is in line 1 already`},
 		"query without text": {"queries.jsonl", `{"_id":"q1"}`, `queries.jsonl:1: query "q1" has no text`},
-		"no id":              {"queries.jsonl", "\n" + `{"id":"q1","text":"a"}`, `queries.jsonl:2: no "_id"`},
-		"not JSON":           {"answers.jsonl", `{"_id":`, `answers.jsonl:1: not a JSON object with string "_id" and text: unexpected end of JSON input`},
-		"answers twice":      {"answers.jsonl", `{"_id":"q1"}` + "\n" + `{"_id":"q1"}`, `answers.jsonl:2: the answers of query "q1" a second time`},
+		"no id":              {"queries.jsonl", "\n" + `{"id":"q1","text":"a"}`, `queries.jsonl:2: no "_id": every line needs one, and it must not be empty`},
+		"other split":        {"qrels/test.tsv", "-", "qrels/test.tsv: the file is missing; its folder has dev.tsv"},
+		"neither yes nor no": {"queries.jsonl", `{"_id":"q1","text":"a","accepted":"yes"}`, `queries.jsonl:1: "accepted" of query "q1" is "yes": write true, false or null`},
+		"all struck": {"queries.jsonl", `{"_id":"q1","text":"a","accepted":false}` + "\n" + `{"_id":"q2","text":"b","accepted":false}`,
+			`queries.jsonl: every judged question is struck out: set "accepted" of some to true`},
+		"not JSON":      {"answers.jsonl", `{"_id":`, `answers.jsonl:1: not a JSON object with string "_id" and text: unexpected end of JSON input`},
+		"answers twice": {"answers.jsonl", `{"_id":"q1"}` + "\n" + `{"_id":"q1"}`, `answers.jsonl:2: the answers of query "q1" a second time`},
 	} {
 		files := small()
 		files[tc.file] = tc.content
 		if tc.content == "" {
 			delete(files, tc.file)
 		}
+		if tc.content == "-" {
+			files["qrels/dev.tsv"] = files[tc.file]
+			delete(files, tc.file)
+		}
 		_, err := eval.OpenDataset(folder(t, files), "")
 		if err == nil || !strings.HasSuffix(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want ...%q", name, err, tc.want)
 		}
-		if name != "no qrels" && !errors.Is(err, store.ErrInvalid) {
+		if !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("%s: %v is no ErrInvalid", name, err)
 		}
 	}

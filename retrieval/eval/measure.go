@@ -42,16 +42,46 @@ func DefaultMeasures() []Measure {
 	return []Measure{{NDCG, 10}, {Recall, 10}, {Recall, 100}, {MRR, 10}, {MAP, 0}, {Success, 1}, {Success, 10}, {Complete, 10}}
 }
 
-// ParseMeasure reads "ndcg@10" or "map". "p" is short for "precision".
+// otherNames are further names of kinds, those of trec_eval among them.
+func (k Kind) otherNames() []Kind {
+	switch k {
+	case NDCG:
+		return []Kind{"ndcg_cut"}
+	case Recall:
+		return []Kind{"r", "set_recall"}
+	case Precision:
+		return []Kind{"p", "set_p"}
+	case MRR:
+		return []Kind{"rr", "recip_rank"}
+	case MAP:
+		return []Kind{"ap", "map_cut"}
+	}
+	return nil
+}
+
+func parseKind(name string) (Kind, bool) {
+	given := Kind(strings.ToLower(name))
+	for _, k := range []Kind{NDCG, Recall, Precision, MRR, MAP, Success, Complete} {
+		if k == given || slices.Contains(k.otherNames(), given) {
+			return k, true
+		}
+	}
+	return "", false
+}
+
+// ParseMeasure reads "ndcg@10" or "map", in any case. trec_eval's names are
+// read too, and so is its way to write a cut: "P_10", "recip_rank",
+// "ndcg_cut.10".
 func ParseMeasure(text string) (Measure, error) {
 	name, cut, hasCut := strings.Cut(text, "@")
-	m := Measure{Kind: Kind(strings.ToLower(name))}
-	if m.Kind == "p" {
-		m.Kind = Precision
+	if i := strings.LastIndexAny(text, "_."); !hasCut && i > 0 && strings.Trim(text[i+1:], "0123456789") == "" {
+		name, cut, hasCut = text[:i], text[i+1:], true
 	}
-	if !slices.Contains([]Kind{NDCG, Recall, Precision, MRR, MAP, Success, Complete}, m.Kind) {
+	kind, ok := parseKind(name)
+	if !ok {
 		return Measure{}, store.Invalid("measure", "%q is none of ndcg, recall, precision, mrr, map, success, complete, each with @CUT or without", text)
 	}
+	m := Measure{Kind: kind}
 	if hasCut {
 		n, err := strconv.Atoi(cut)
 		if err != nil || n < 1 || n > MaxCut {

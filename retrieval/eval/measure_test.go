@@ -95,7 +95,7 @@ func TestMeasuresAtTheEdges(t *testing.T) {
 }
 
 func TestParseMeasure(t *testing.T) {
-	for _, text := range []string{"", "@10", "ndcg@", "ndcg@0", "ndcg@-1", "ndcg@x", "ndcg@100001", "bpref"} {
+	for _, text := range []string{"", "@10", "ndcg@", "ndcg@0", "ndcg@-1", "ndcg@x", "ndcg@100001", "bpref", "ndcg_", "_10", "10"} {
 		if m, err := eval.ParseMeasure(text); !errors.Is(err, store.ErrInvalid) {
 			t.Errorf("ParseMeasure(%q) = %v, %v, want ErrInvalid", text, m, err)
 		}
@@ -105,10 +105,11 @@ func TestParseMeasure(t *testing.T) {
 		t.Errorf("marshalled %s, %v", got, err)
 	}
 	var back []eval.Measure
-	if err := json.Unmarshal([]byte(`["NDCG@10","p@5","map"]`), &back); err != nil {
+	if err := json.Unmarshal([]byte(`["NDCG@10","p@5","map","P_10","ndcg_cut.20","recip_rank","map_cut_3","R@7"]`), &back); err != nil {
 		t.Fatal(err)
 	}
-	want := []eval.Measure{{Kind: eval.NDCG, Cut: 10}, {Kind: eval.Precision, Cut: 5}, {Kind: eval.MAP}}
+	want := []eval.Measure{{Kind: eval.NDCG, Cut: 10}, {Kind: eval.Precision, Cut: 5}, {Kind: eval.MAP},
+		{Kind: eval.Precision, Cut: 10}, {Kind: eval.NDCG, Cut: 20}, {Kind: eval.MRR}, {Kind: eval.MAP, Cut: 3}, {Kind: eval.Recall, Cut: 7}}
 	if diff := cmp.Diff(want, back); diff != "" {
 		t.Error(diff)
 	}

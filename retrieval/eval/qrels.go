@@ -63,10 +63,13 @@ func (q Qrels) Fold(name func(id string) string) Qrels {
 // ReadQrels reads relevance judgements in either of the two formats in use,
 // told apart by the number of fields:
 //
-//	query-id <TAB> corpus-id <TAB> score     BEIR, with or without a header line
+//	query-id <TAB> corpus-id <TAB> score     BEIR; ids may hold spaces
+//	query-id corpus-id score                 the same, separated by white space
 //	qid iteration docid grade                TREC, separated by white space
 //
-// TREC lines that begin with # are comments. The same judgement twice is accepted,
+// The first line may name the columns: it then holds no digit. Lines
+// that begin with # are comments, but for those of three fields between tabs.
+// The same judgement twice is accepted,
 // two different grades for one document are not. Grades are whole numbers
 // within +-MaxGrade. name stands for r in errors, which are LineErrors; no
 // judgement at all, or none above 0, is store.ErrInvalid.
@@ -86,10 +89,10 @@ func ReadQrels(r io.Reader, name string) (Qrels, error) {
 		}
 		grade, ok := parseGrade(gradeText)
 		if !ok {
-			if isHeader(l, gradeText) {
+			if isHeader(l) {
 				continue
 			}
-			return nil, l.invalid("the grade %q is not a whole number within %d", gradeText, MaxGrade)
+			return nil, l.invalid("the grade %q is not a whole number within %d: write 0 for not relevant, 1 and more for relevant", gradeText, MaxGrade)
 		}
 		if count++; count > MaxJudgements {
 			return nil, l.invalid("more than %d judgements", MaxJudgements)
@@ -98,7 +101,7 @@ func ReadQrels(r io.Reader, name string) (Qrels, error) {
 			qrels[query] = map[string]int{}
 		}
 		if old, ok := qrels[query][doc]; ok && old != grade {
-			return nil, l.invalid("query %q judges document %q a second time, %d after %d", query, doc, grade, old)
+			return nil, l.invalid("query %q judges document %q a second time, %d after %d: keep one of them", query, doc, grade, old)
 		}
 		qrels[query][doc] = grade
 	}
@@ -128,10 +131,15 @@ func judgement(l line) (query, doc, grade string, err error) {
 		query, doc, grade = strings.TrimSpace(f[0]), strings.TrimSpace(f[1]), strings.TrimSpace(f[2])
 	} else if strings.HasPrefix(text, "#") {
 		return "", "", "", nil
-	} else if f := strings.Fields(text); len(f) == 4 {
-		query, doc, grade = f[0], f[2], f[3]
 	} else {
-		return "", "", "", l.invalid("neither three fields between tabs (query, document, grade) nor four (query, iteration, document, grade)")
+		switch f := strings.Fields(text); len(f) {
+		case 3:
+			query, doc, grade = f[0], f[1], f[2]
+		case 4:
+			query, doc, grade = f[0], f[2], f[3]
+		default:
+			return "", "", "", l.invalid("%d fields: write query, document, grade, or query, iteration, document, grade; ids with spaces need tabs", len(f))
+		}
 	}
 	if query == "" || doc == "" {
 		return "", "", "", l.invalid("an empty id")
@@ -139,9 +147,9 @@ func judgement(l line) (query, doc, grade string, err error) {
 	return query, doc, grade, nil
 }
 
-// isHeader says whether l names the columns of a BEIR file.
-func isHeader(l line, grade string) bool {
-	return l.n == 1 && bytes.Count(l.text, []byte{'\t'}) == 2 && !strings.ContainsAny(grade, "0123456789")
+// isHeader says whether l names the columns.
+func isHeader(l line) bool {
+	return l.n == 1 && !bytes.ContainsAny(l.text, "0123456789")
 }
 
 // parseGrade reads a whole number, also when written as 1.0.

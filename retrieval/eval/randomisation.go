@@ -8,10 +8,11 @@ import (
 // randomisation returns the two-sided p-value of the mean of diffs under
 // random signs. All sign patterns are tried where there are at most n of them.
 // Differences of 0 have no sign and change nothing.
-func randomisation(diffs []float64, n int, seed uint64) (p float64, exact bool) {
+// tried is how many were.
+func randomisation(diffs []float64, n int, seed uint64) (p float64, tried int, exact bool) {
 	s := newSigned(diffs)
 	if s.n == 0 {
-		return 1, true
+		return 1, 1, true
 	}
 	if s.n < 63 && uint64(1)<<s.n <= uint64(n) {
 		all := uint64(1) << s.n
@@ -21,7 +22,7 @@ func randomisation(diffs []float64, n int, seed uint64) (p float64, exact bool) 
 				extreme++
 			}
 		}
-		return float64(extreme) / float64(all), true
+		return float64(extreme) / float64(all), int(all), true
 	}
 	rng := rand.New(rand.NewPCG(seed, 1))
 	extreme := 0
@@ -30,7 +31,7 @@ func randomisation(diffs []float64, n int, seed uint64) (p float64, exact bool) 
 			extreme++
 		}
 	}
-	return float64(extreme+1) / float64(n+1), false
+	return float64(extreme+1) / float64(n+1), n, false
 }
 
 // signed adds up differences under patterns of signs, eight at a time: table t

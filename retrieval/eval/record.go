@@ -2,7 +2,6 @@ package eval
 
 import (
 	"encoding/json"
-	"fmt"
 	"iter"
 	"os"
 )
@@ -15,6 +14,9 @@ type record struct {
 	Answers   []string `json:"answers"`
 	Type      string   `json:"type"`
 	Reasoning string   `json:"reasoning"`
+	// Accepted is a person's word on a drafted question: true, false, or null
+	// while nobody has looked; nil in collections that were not drafted.
+	Accepted json.RawMessage `json:"accepted"`
 
 	at line // where it stands; without its text
 }
@@ -25,7 +27,7 @@ func records(path string) iter.Seq2[record, error] {
 	return func(yield func(record, error) bool) {
 		f, err := os.Open(path)
 		if err != nil {
-			yield(record{}, fmt.Errorf("open dataset: %w", err))
+			yield(record{}, opening(path, err))
 			return
 		}
 		defer f.Close()
@@ -40,7 +42,7 @@ func records(path string) iter.Seq2[record, error] {
 				return
 			}
 			if rec.ID == "" {
-				yield(record{}, l.invalid("no \"_id\""))
+				yield(record{}, l.invalid("no \"_id\": every line needs one, and it must not be empty"))
 				return
 			}
 			if !yield(rec, nil) {

@@ -24,6 +24,8 @@ type Report struct {
 	Made    time.Time // printed if not zero
 	Setting string    // what was evaluated, in the caller's words; may be empty
 	Result  *Result   // required
+	// Summary of Result with what the caller adds; nil: as Result tells it.
+	Summary *Summary
 	// Comparison with another setting, nil if there is none. A and B name them.
 	Comparison *Comparison
 	A, B       string
@@ -48,7 +50,7 @@ func (r Report) WriteHTML(w io.Writer) error {
 type reportPage struct {
 	Report
 	Heading string
-	Summary Summary
+	Summary Summary // hides that of Report
 	Primary Measure // the first one: queries are ordered by it
 	Charts  []chart
 	Worst   []worstQuery
@@ -56,11 +58,15 @@ type reportPage struct {
 }
 
 func (r Report) page() reportPage {
-	primary := r.Result.Measures[0]
+	primary, sum := r.Result.Measures[0], r.Summary
+	if sum == nil {
+		own := r.Result.Summary()
+		sum = &own
+	}
 	return reportPage{
 		Report:  r,
 		Heading: cmp.Or(r.Title, r.Result.Dataset),
-		Summary: r.Result.Summary(),
+		Summary: *sum,
 		Primary: primary,
 		Charts:  r.Result.charts(primary),
 		Worst:   r.Result.worst(primary, reportWorst),

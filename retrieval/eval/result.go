@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ragagent/retrieval"
 	"ragagent/store"
 )
 
@@ -17,6 +18,7 @@ type Asked struct {
 	Hits      int      // chunks that came back
 	Unlocated int      // of these, how many are outside the collection
 	Elapsed   time.Duration
+	Timings   retrieval.Timings // of Elapsed, by stage
 }
 
 // Result is a measured collection. The embedded Scores and Asked have their
@@ -31,8 +33,12 @@ type Result struct {
 	Qrels Qrels
 }
 
-// fileMeasures tell whether the right file was found, whatever the page.
-func fileMeasures() []Measure { return []Measure{{Success, 1}, {Success, 10}} }
+// FilePrefix stands before the names of measures on whole files.
+const FilePrefix = "file_"
+
+// FileMeasures tell whether the right file was found, whatever the page; a
+// collection judged by page has them beside its own.
+func FileMeasures() []Measure { return []Measure{{Success, 1}, {Success, 10}} }
 
 // result measures what was asked.
 func (r *Runner) result(d *Dataset, asked []Asked) (*Result, error) {
@@ -52,7 +58,7 @@ func (r *Runner) result(d *Dataset, asked []Asked) (*Result, error) {
 		return nil, err
 	}
 	if d.ByPage {
-		files, err := Evaluate(d.Qrels.Fold(File), run.Fold(File), fileMeasures())
+		files, err := Evaluate(d.Qrels.Fold(File), run.Fold(File), FileMeasures())
 		if err != nil {
 			return nil, err
 		}
@@ -68,6 +74,21 @@ func (r *Result) Run() Run {
 		run[a.ID] = a.Ranking
 	}
 	return run
+}
+
+// stages returns the latencies of the stages that took any time.
+func (r *Result) stages() []StageLatency {
+	var all []StageLatency
+	for stage := range (retrieval.Timings{}) {
+		times := make([]time.Duration, len(r.Asked))
+		for i, a := range r.Asked {
+			times[i] = a.Timings[stage]
+		}
+		if Quantile(times, 1) > 0 {
+			all = append(all, StageLatency{retrieval.Stage(stage).String(), Quantile(times, .5), Quantile(times, .95)})
+		}
+	}
+	return all
 }
 
 // Latency returns the p-quantile (0..1) of the questions' times by the

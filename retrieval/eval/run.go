@@ -52,10 +52,10 @@ func foldRanking(ranking []Scored, name func(id string) string) []Scored {
 
 // ReadRun reads a TREC run file: `qid Q0 docid rank score tag` between white
 // space, in any order; lines that begin with # are comments. As trec_eval
-// does, it ignores the rank column and orders by descending score, equal
-// scores by descending document id, byte by byte. The tag may be missing. A
-// document twice for a query, a score that is no finite number and an empty
-// file are errors; those of a line are LineErrors with name for r.
+// does, it ignores the rank column and orders by descending score in single
+// precision, equal scores by descending document id, byte by byte. The tag may
+// be missing. A document twice for a query, a score that is no finite number
+// and an empty file are errors; those of a line are LineErrors with name for r.
 func ReadRun(r io.Reader, name string) (Run, error) {
 	run := Run{}
 	type pair struct{ query, doc string }
@@ -77,7 +77,7 @@ func ReadRun(r io.Reader, name string) (Run, error) {
 		}
 		key := pair{f[0], f[2]}
 		if seen[key] {
-			return nil, l.invalid("document %q a second time for query %q", f[2], f[0])
+			return nil, l.invalid("document %q a second time for query %q: a ranking holds each document once", f[2], f[0])
 		}
 		seen[key] = true
 		if len(seen) > MaxRunLines {
@@ -90,7 +90,7 @@ func ReadRun(r io.Reader, name string) (Run, error) {
 	}
 	for _, ranking := range run {
 		slices.SortFunc(ranking, func(a, b Scored) int {
-			return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(b.ID, a.ID))
+			return cmp.Or(cmp.Compare(float32(b.Score), float32(a.Score)), strings.Compare(b.ID, a.ID))
 		})
 	}
 	return run, nil

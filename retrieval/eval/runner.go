@@ -145,11 +145,11 @@ func (r *Runner) ask(ctx context.Context, q Question, locate Locate) (Asked, err
 			return Asked{}, err
 		}
 		if first {
-			a.Elapsed = r.cfg.Now().Sub(start)
+			a.Elapsed, a.Timings = r.cfg.Now().Sub(start), found.Timings
 		}
 		a.Rewritten, a.Degraded = found.Rewritten, found.Degraded
 		a.Hits = len(found.Hits)
-		a.Ranking, a.Unlocated = rank(found.Hits, locate, r.cfg.Depth)
+		a.Ranking, a.Unlocated = rank(retrieval.Unfold(found.Hits), locate, r.cfg.Depth)
 		full := len(a.Ranking) == r.cfg.Depth
 		if full || len(found.Hits) < query.TopK || query.TopK == store.MaxTopK {
 			return a, nil

@@ -188,7 +188,7 @@ func TestRunByPage(t *testing.T) {
 	}
 	s := res.Summary()
 	for name, want := range map[string]float64{"mrr@10": (1.0/4 + 1.0/2) / 2, "file_success@1": .5, "file_success@10": 1} {
-		if got, ok := s.Figure(name); !ok || got != want {
+		if got, ok := s.Means.Figure(name); !ok || got != want {
 			t.Errorf("%s = %v, want %v", name, got, want)
 		}
 	}
@@ -299,7 +299,7 @@ func TestBars(t *testing.T) {
 		}
 		bars = append(bars, b)
 	}
-	if diff := cmp.Diff([]eval.Bar{{Name: "map", Min: .31}, {Name: "mrr@10"}}, s.Under(bars)); diff != "" {
+	if diff := cmp.Diff([]eval.Bar{{Name: "map", Min: .31}, {Name: "mrr@10"}}, s.Means.Under(bars)); diff != "" {
 		t.Error(diff)
 	}
 	for _, text := range []string{"", "ndcg@10", "=1", "map=x", "map=NaN"} {

@@ -9,6 +9,7 @@ import (
 // Scores are the values of some measures for every judged query.
 type Scores struct {
 	Measures []Measure   // as asked for
+	Names    []string    // of the measures where they are printed; nil: their own
 	Queries  []string    // ids in ascending order
 	Values   [][]float64 // one row per query, one column per measure
 }
@@ -33,6 +34,14 @@ func Evaluate(qrels Qrels, run Run, measures []Measure) (Scores, error) {
 		s.Values[i] = row
 	}
 	return s, nil
+}
+
+// Name returns what measure j is called where it is printed.
+func (s Scores) Name(j int) string {
+	if j < len(s.Names) {
+		return s.Names[j]
+	}
+	return s.Measures[j].String()
 }
 
 // Of returns the column of m, one value per query in the order of Queries, or

@@ -1,25 +1,19 @@
 package eval
 
-import (
-	"bytes"
-	"encoding/json"
-	"math"
-	"time"
-)
-
-// Figure is a named number of a summary.
-type Figure struct {
-	Name  string // "ndcg@10", "map", "file_success@1"
-	Value float64
-}
+import "time"
 
 // Summary are the figures of one evaluation.
 type Summary struct {
 	Dataset string
-	Queries int      // judged queries, the denominator of every mean
-	Means   []Figure // in the order of the measures
+	Queries int     // judged queries, the denominator of every mean
+	Means   Figures // in the order of the measures
 	P50     time.Duration
 	P95     time.Duration
+	Stages  []StageLatency // in their order; none if the retriever tells of none
+	// Chunks that are searched and the bytes their indexes take, which the
+	// caller knows; 0 for unknown.
+	Chunks     int
+	IndexBytes int64
 	// Empty counts the queries that returned nothing of the collection.
 	Empty int
 	// Degraded counts the queries of which a stage was left out.
@@ -28,12 +22,19 @@ type Summary struct {
 	Unlocated int
 }
 
+// StageLatency is how long a stage of the queries took.
+type StageLatency struct {
+	Stage    string
+	P50, P95 time.Duration
+}
+
 // Summary returns the figures of r.
 func (r *Result) Summary() Summary {
 	s := Summary{Dataset: r.Dataset, Queries: len(r.Queries), P50: r.Latency(.5), P95: r.Latency(.95)}
-	s.Means = r.means("")
+	s.Stages = r.stages()
+	s.Means = r.Figures()
 	if r.Files != nil {
-		s.Means = append(s.Means, r.Files.means("file_")...)
+		s.Means = append(s.Means, r.Files.figures(FilePrefix)...)
 	}
 	for _, a := range r.Asked {
 		if len(a.Ranking) == 0 {
@@ -47,77 +48,41 @@ func (r *Result) Summary() Summary {
 	return s
 }
 
-// means names every mean of s.
-func (s Scores) means(prefix string) []Figure {
-	figures := make([]Figure, len(s.Measures))
-	for i, m := range s.Measures {
-		figures[i] = Figure{Name: prefix + m.String(), Value: s.Mean(m)}
+// BytesPerChunk is what a chunk takes in the indexes, 0 for unknown.
+func (s Summary) BytesPerChunk() int64 {
+	if s.Chunks == 0 {
+		return 0
 	}
-	return figures
+	return s.IndexBytes / int64(s.Chunks)
 }
 
-// Figure returns the mean with that name.
-func (s Summary) Figure(name string) (float64, bool) {
-	for _, f := range s.Means {
-		if f.Name == name {
-			return f.Value, true
-		}
-	}
-	return 0, false
-}
-
-// MarshalJSON writes one flat object in this order: "dataset", "queries", the
-// means by name, "p50_ms", "p95_ms", "empty", "degraded", "unlocated". Means
-// are rounded to six decimals, milliseconds to three.
+// MarshalJSON writes one object in this order: "dataset", "queries", the means
+// by name, "p50_ms", "p95_ms", "stages" with both for each, "chunks" and
+// "index_bytes_per_chunk" where they are known, "empty", "degraded",
+// "unlocated". Means are rounded to six decimals, milliseconds to three.
 func (s Summary) MarshalJSON() ([]byte, error) {
 	o := object{}
 	o.add("dataset", s.Dataset)
 	o.add("queries", s.Queries)
-	for _, f := range s.Means {
-		o.add(f.Name, round(f.Value, 6))
-	}
+	o.figures(s.Means)
 	o.add("p50_ms", milliseconds(s.P50))
 	o.add("p95_ms", milliseconds(s.P95))
+	if len(s.Stages) > 0 {
+		stages := object{}
+		for _, stage := range s.Stages {
+			both := object{}
+			both.add("p50_ms", milliseconds(stage.P50))
+			both.add("p95_ms", milliseconds(stage.P95))
+			stages.nest(stage.Stage, &both)
+		}
+		o.nest("stages", &stages)
+	}
+	if s.Chunks > 0 {
+		o.add("chunks", s.Chunks)
+		o.add("index_bytes_per_chunk", s.BytesPerChunk())
+	}
 	o.add("empty", s.Empty)
 	o.add("degraded", s.Degraded)
 	o.add("unlocated", s.Unlocated)
 	return o.bytes()
-}
-
-// object writes a JSON object with its keys in the order they were added.
-type object struct {
-	buf bytes.Buffer
-	err error
-}
-
-func (o *object) add(key string, value any) {
-	k, err := json.Marshal(key)
-	if err == nil {
-		var v []byte
-		if v, err = json.Marshal(value); err == nil {
-			o.buf.WriteByte(',')
-			o.buf.Write(k)
-			o.buf.WriteByte(':')
-			o.buf.Write(v)
-		}
-	}
-	if o.err == nil {
-		o.err = err
-	}
-}
-
-func (o *object) bytes() ([]byte, error) {
-	if o.err != nil {
-		return nil, o.err
-	}
-	return append(append([]byte{'{'}, bytes.TrimPrefix(o.buf.Bytes(), []byte{','})...), '}'), nil
-}
-
-func round(v float64, decimals int) float64 {
-	scale := math.Pow10(decimals)
-	return math.Round(v*scale) / scale
-}
-
-func milliseconds(d time.Duration) float64 {
-	return round(float64(d)/float64(time.Millisecond), 3)
 }

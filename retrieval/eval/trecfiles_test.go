@@ -3,6 +3,7 @@ package eval_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -35,12 +36,26 @@ func TestReadQrelsInBothFormats(t *testing.T) {
 	if diff := cmp.Diff(eval.Qrels{"q1": {"d1": 1, "d2": 0}, "q2": {"d3": -1}}, got); diff != "" {
 		t.Errorf("TREC: %s", diff)
 	}
+	for name, text := range map[string]string{
+		"three fields, spaces": "query-id corpus-id score\nq1 d1 1\nq1  d2 0\nq2 d3 -1\n",
+		"four fields, tabs":    "qid\titer\tdocno\trel\nq1\t0\td1\t1\nq1\t0\td2\t0\nq2\t0\td3\t-1",
+		"mixed":                "q1 0 d1 1\r\nq1\td2\t0\r\nq2 d3 -1",
+	} {
+		got, err := eval.ReadQrels(strings.NewReader(text), "qrels")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff(eval.Qrels{"q1": {"d1": 1, "d2": 0}, "q2": {"d3": -1}}, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
 }
 
 func TestReadQrelsRejects(t *testing.T) {
 	for text, want := range map[string]string{
-		"q1 0 d1":                                "f:1: neither three fields",
-		"q1\td1\t1\nq1 d1 1 x y":                 "f:2: neither three fields",
+		"q1 0 d1":                                `f:1: the grade "d1" is not a whole number`,
+		"q1\td1\t1\nq1 d1":                       "f:2: 2 fields",
+		"q1\td1\t1\nq1 d1 1 x y":                 "f:2: 5 fields",
 		"q1\td1\t1\nq1\td2\tyes":                 `f:2: the grade "yes" is not a whole number`,
 		"q1 0 d1 1.5":                            `f:1: the grade "1.5"`,
 		"q1 0 d1 99999999999":                    `f:1: the grade`,
@@ -78,6 +93,69 @@ q1 Q0 top 4 7 tag more
 	if diff := cmp.Diff(want, run); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// trec_eval keeps scores in single precision: what is one number there is a tie.
+func TestReadRunTiesInSinglePrecision(t *testing.T) {
+	run, err := eval.ReadRun(strings.NewReader("q Q0 a 1 16777217.5 t\nq Q0 b 2 16777217.25 t\nq Q0 c 3 1e300 t\nq Q0 d 4 1e200 t\n"), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var order []string
+	for _, s := range run["q"] {
+		order = append(order, s.ID)
+	}
+	if diff := cmp.Diff([]string{"d", "c", "b", "a"}, order); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// The order of the lines of either file changes no figure, and every figure is
+// within 0..1.
+func TestFiguresDoNotDependOnTheOrderOfLines(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[a-zé]{1,4}`), 1, 12, rapid.ID[string]).Draw(t, "ids")
+		qrels, run := []string{"q0 0 always 1"}, []string{"q0 Q0 other 1 0 t"}
+		for _, q := range []string{"q0", "q1", "q2"} {
+			for i, id := range ids {
+				if rapid.Bool().Draw(t, "judged") {
+					qrels = append(qrels, fmt.Sprintf("%s 0 %s %d", q, id, rapid.IntRange(-2, 4).Draw(t, "grade")))
+				}
+				if rapid.Bool().Draw(t, "found") {
+					run = append(run, fmt.Sprintf("%s Q0 %s %d %d t", q, id, i, rapid.IntRange(0, 3).Draw(t, "score")))
+				}
+			}
+		}
+		measures := []eval.Measure{{Kind: eval.NDCG, Cut: 3}, {Kind: eval.NDCG}, {Kind: eval.Recall, Cut: 2}, {Kind: eval.Precision, Cut: 5},
+			{Kind: eval.Precision}, {Kind: eval.MRR}, {Kind: eval.MAP}, {Kind: eval.MAP, Cut: 2}, {Kind: eval.Success, Cut: 1}, {Kind: eval.Complete}}
+		scores := func(qrels, run []string) eval.Scores {
+			q, err := eval.ReadQrels(strings.NewReader(strings.Join(qrels, "\n")), "qrels")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := eval.ReadRun(strings.NewReader(strings.Join(run, "\n")), "run")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := eval.Evaluate(q, r, measures)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		want := scores(qrels, run)
+		for _, row := range want.Values {
+			for j, v := range row {
+				if !(v >= 0 && v <= 1+1e-12) {
+					t.Fatalf("%s is %v", measures[j], v)
+				}
+			}
+		}
+		got := scores(rapid.Permutation(qrels).Draw(t, "qrels"), rapid.Permutation(run).Draw(t, "run"))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatal(diff)
+		}
+	})
 }
 
 func TestReadRunRejects(t *testing.T) {
