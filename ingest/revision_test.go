@@ -288,3 +288,19 @@ func TestManyRevisionsAtOnce(t *testing.T) {
 	}
 	h.verify(t)
 }
+
+// TestEmptyFileIsRefused: at once, so that nothing takes its place.
+func TestEmptyFileIsRefused(t *testing.T) {
+	h := build(t, t.TempDir(), nil)
+	h.start(t)
+	h.ready(t, h.submit(t, "a.txt", "text"))
+	_, err := h.Submit(t.Context(), "kb", ingest.Upload{Name: "a.txt", Body: strings.NewReader("")})
+	var field *store.FieldError
+	if !errors.As(err, &field) || field.Field != "file" {
+		t.Errorf("%v", err)
+	}
+	if n := h.blobCount(t); n != 1 {
+		t.Errorf("%d blobs, want 1", n)
+	}
+	h.verify(t)
+}

@@ -58,7 +58,7 @@ func filings(b *testing.B, set *eval.Dataset, files []string) {
 		b.Fatal(err)
 	}
 	begin := time.Now()
-	uploads, err := filesOf(files)
+	uploads, _, err := filesOf(files)
 	if err != nil {
 		b.Fatal(err)
 	}

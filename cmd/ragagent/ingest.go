@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,8 +13,6 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
-
-	"ragagent/ingest"
 )
 
 // uploadsAtOnce bounds the open files and requests of one ingest command.
@@ -47,14 +44,6 @@ type ingestFailure struct {
 	Error string `json:"error"`
 }
 
-// upload is a file on its way.
-type upload struct {
-	file   string     // where it lies
-	path   string     // under which it is stored
-	origin string     // "" by hand
-	order  *urlUpload // of a URL, which is not a file
-}
-
 // Run uploads every file and waits until each has ended.
 func (c *ingestCmd) Run(e *env) error {
 	if c.Sync != "" || c.syncFlags != (syncFlags{}) {
@@ -63,11 +52,11 @@ func (c *ingestCmd) Run(e *env) error {
 	if len(c.Paths) == 0 {
 		return usagef("no paths given")
 	}
-	files, err := filesOf(c.Paths)
+	files, unread, err := filesOf(c.Paths)
 	if err != nil {
 		return err
 	}
-	if len(files) == 0 {
+	if len(files)+len(unread) == 0 {
 		return errors.New("no files found in the given paths")
 	}
 	for i, f := range files {
@@ -80,7 +69,7 @@ func (c *ingestCmd) Run(e *env) error {
 		if err := api.ensureKnowledgeBase(e.ctx, c.KB); err != nil {
 			return err
 		}
-		sum, err := ingestAll(e, api, c.KB, files, nil)
+		sum, err := ingestAll(e, api, c.KB, files, unread, nil)
 		if err != nil {
 			return err
 		}
@@ -88,12 +77,18 @@ func (c *ingestCmd) Run(e *env) error {
 	})
 }
 
-// ingestAll uploads files and follows them to their ends; answered, if not nil,
-// hears of what the server made of each file.
-func ingestAll(e *env, api *client, kb string, files []upload, answered func(upload, []submitted)) (ingestSummary, error) {
+// ingestAll uploads files and follows them to their ends; listen, if not nil,
+// hears what becomes of each. Those that could not be read are told with the
+// failures.
+func ingestAll(e *env, api *client, kb string, files []upload, unread []unreadFile, listen listener) (ingestSummary, error) {
 	bar := newProgress(e.stderr, len(files))
-	sum := (&ingestRun{api: api, kb: kb, bar: bar, answered: answered}).all(e.ctx, files)
+	run := &ingestRun{api: api, kb: kb, bar: bar, listen: listen}
+	sum := run.all(e.ctx, files)
 	bar.finish()
+	for _, f := range unread {
+		sum.Files++
+		sum.Failed = append(sum.Failed, ingestFailure{File: f.file, Error: f.err.Error()})
+	}
 	if err := e.ctx.Err(); err != nil {
 		return sum, fmt.Errorf("interrupted; files that were accepted are taken up when the server runs again: %w", err)
 	}
@@ -127,12 +122,21 @@ func (c *ingestCmd) print(e *env, sum ingestSummary) error {
 	return nil
 }
 
+// listener hears what becomes of files, of several at once.
+type listener interface {
+	// answered tells what the server made of a file.
+	answered(upload, []submitted)
+	// failed tells the path of a file that was not taken: of one in an archive, with
+	// that of the archive before it.
+	failed(path string)
+}
+
 // ingestRun is one run of the command.
 type ingestRun struct {
-	api      *client
-	kb       string
-	bar      *progress
-	answered func(upload, []submitted)
+	api    *client
+	kb     string
+	bar    *progress
+	listen listener // may be nil
 
 	mu  sync.Mutex
 	sum ingestSummary
@@ -161,12 +165,12 @@ func (r *ingestRun) all(ctx context.Context, files []upload) ingestSummary {
 		uploads.Go(func() error {
 			docs, err := r.send(ctx, file)
 			if err != nil {
-				r.failed(file.file, err)
+				r.failed(file.path, file.file, err)
 				r.bar.ended()
 				return nil
 			}
-			if r.answered != nil {
-				r.answered(file, docs)
+			if r.listen != nil {
+				r.listen.answered(file, docs)
 			}
 			r.bar.sent(int(sent.Add(1)))
 			accepted <- acceptedFile{upload: file, docs: docs}
@@ -209,18 +213,18 @@ func (r *ingestRun) send(ctx context.Context, file upload) ([]submitted, error) 
 // so following one after the other loses no time.
 func (r *ingestRun) follow(ctx context.Context, name string, doc submitted) {
 	if doc.JobID == "" {
-		r.failed(name, errors.New(doc.Error))
+		r.failed(doc.Path, name, errors.New(doc.Error))
 		return
 	}
 	last, err := r.lastState(ctx, name, doc)
 	switch {
 	case err != nil:
-		r.failed(name, err)
+		r.failed(doc.Path, name, err)
 	case last.Status != "ready":
 		if last.Error == "" {
 			last.Error = last.Status
 		}
-		r.failed(name, errors.New(last.Error))
+		r.failed(doc.Path, name, errors.New(last.Error))
 	default:
 		r.mu.Lock()
 		r.sum.Files++
@@ -261,70 +265,14 @@ func (r *ingestRun) lastState(ctx context.Context, name string, doc submitted) (
 	return state, errors.New("the server stopped telling how the job goes; ask it again later")
 }
 
-func (r *ingestRun) failed(file string, err error) {
+// failed notes what went wrong with a file: its path is the server's, its name
+// is shown.
+func (r *ingestRun) failed(path, name string, err error) {
+	if r.listen != nil {
+		r.listen.failed(path)
+	}
 	r.mu.Lock()
 	r.sum.Files++
-	r.sum.Failed = append(r.sum.Failed, ingestFailure{File: file, Error: err.Error()})
+	r.sum.Failed = append(r.sum.Failed, ingestFailure{File: name, Error: err.Error()})
 	r.mu.Unlock()
-}
-
-// filesOf lists the regular files below the paths, in order, with their paths
-// from the folder on that was given: its name is kept.
-func filesOf(paths []string) ([]upload, error) {
-	var files []upload
-	for _, p := range paths {
-		if isURL(p) {
-			files = append(files, upload{file: p})
-			continue
-		}
-		p, err := filepath.Abs(p)
-		if err != nil {
-			return nil, err
-		}
-		info, err := os.Stat(p)
-		if err != nil {
-			return nil, err
-		}
-		if !info.IsDir() {
-			files = append(files, upload{file: p, path: filepath.Base(p)})
-			continue
-		}
-		below, err := filesBelow(p)
-		if err != nil {
-			return nil, err
-		}
-		for _, f := range below {
-			f.path = filepath.Base(p) + "/" + f.path
-			files = append(files, f)
-		}
-	}
-	return files, nil
-}
-
-// filesBelow lists the regular files in a folder, in order, with their paths
-// in it.
-func filesBelow(dir string) ([]upload, error) {
-	var files []upload
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case path != dir && strings.HasPrefix(d.Name(), "."):
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-		case d.Type().IsRegular():
-			inside, err := filepath.Rel(dir, path)
-			if err != nil {
-				return err
-			}
-			clean, err := ingest.CleanPath(filepath.ToSlash(inside))
-			if err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
-			files = append(files, upload{file: path, path: clean})
-		}
-		return nil
-	})
-	return files, err
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -50,15 +50,13 @@ func (c *ingestCmd) runSync(e *env) error {
 	if label == "" {
 		label = c.Sync // kong made it absolute and clean
 	}
-	// A folder that cannot be read wholly ends it here: what is not seen would
-	// look as if it had gone.
-	files, err := filesBelow(c.Sync)
+	files, unread, err := filesBelow(c.Sync)
 	if err != nil {
 		return fmt.Errorf("read %s: %w", c.Sync, err)
 	}
 	return withClient(e, c.reachFlags, c.modelFlags, true, func(api *client) error {
 		s := folderSync{api: api, kb: c.KB, origin: "sync:" + label, sum: syncSummary{Added: []string{}, Changed: []string{}, Removed: []string{}, DryRun: c.DryRun}}
-		sum, err := s.run(e, c.Sync, files, c.AllowEmpty)
+		sum, err := s.run(e, c.Sync, files, unread, c.AllowEmpty)
 		if err != nil {
 			return err
 		}
@@ -75,31 +73,39 @@ type folderSync struct {
 
 	mu   sync.Mutex
 	kept map[string]bool // paths that are there now
+	// lost are paths of files and folders that could not be read, or not be
+	// taken: what is known of them, and below them, has not gone.
+	lost []string
 }
 
-func (s *folderSync) run(e *env, dir string, files []upload, allowEmpty bool) (ingestSummary, error) {
+func (s *folderSync) run(e *env, dir string, files []upload, unread []unreadFile, allowEmpty bool) (ingestSummary, error) {
 	there, err := s.sources(e.ctx)
 	if err != nil {
 		return ingestSummary{}, err
 	}
-	if len(files) == 0 && len(there) > 0 && !allowEmpty {
+	if len(files)+len(unread) == 0 && len(there) > 0 && !allowEmpty {
 		return ingestSummary{}, fmt.Errorf("%s has no files, and the knowledge base has %d of it: if they are to be removed, say --allow-empty", dir, len(there))
 	}
 	s.kept = map[string]bool{}
-	todo, err := s.compare(e.ctx, files, there)
+	todo, more, err := s.compare(e.ctx, files, there)
 	if err != nil {
 		return ingestSummary{}, err
 	}
-	sum := ingestSummary{Failed: []ingestFailure{}}
-	if !s.sum.DryRun {
-		if err := s.api.ensureKnowledgeBase(e.ctx, s.kb); err != nil {
-			return sum, err
-		}
-		if sum, err = ingestAll(e, s.api, s.kb, todo, s.answered); err != nil {
-			return sum, err
-		}
+	unread = append(unread, more...)
+	for _, f := range unread {
+		s.lost = append(s.lost, f.path)
 	}
-	if err := s.remove(e.ctx, there); err != nil {
+	if s.sum.DryRun {
+		todo = nil
+	} else if err := s.api.ensureKnowledgeBase(e.ctx, s.kb); err != nil {
+		return ingestSummary{}, err
+	}
+	sum, err := ingestAll(e, s.api, s.kb, todo, unread, s)
+	if err != nil {
+		return sum, err
+	}
+	s.remove(e.ctx, there, &sum)
+	if err := e.ctx.Err(); err != nil {
 		return sum, err
 	}
 	for _, list := range [][]string{s.sum.Added, s.sum.Changed, s.sum.Removed} {
@@ -114,7 +120,12 @@ type source struct {
 	Path       string `json:"path"`
 	DocumentID string `json:"document_id"`
 	SHA256     string `json:"sha256"`
+	Status     string `json:"status"` // of the document
 }
+
+// unfinished says that what the server has of it did not become readable: it is
+// sent again, so that its failure is told each time, and not only the first.
+func (s source) unfinished() bool { return s.Status == "failed" || s.Status == "cancelled" }
 
 // sources lists what the knowledge base has of the origin; nothing, if it is
 // not there yet.
@@ -142,14 +153,19 @@ func (s *folderSync) sources(ctx context.Context) (map[string]source, error) {
 	}
 }
 
-// compare returns the files that have to be sent. Archives always are: the
-// server knows what is in them, and not what they were.
-func (s *folderSync) compare(ctx context.Context, files []upload, there map[string]source) (todo []upload, err error) {
+// compare returns the files that have to be sent, and those that cannot be
+// read. Archives always are sent: the server knows what is in them, and not what
+// they were.
+func (s *folderSync) compare(ctx context.Context, files []upload, there map[string]source) (todo []upload, unread []unreadFile, err error) {
 	for _, f := range files {
 		f.origin = s.origin
 		hash, packed, err := look(ctx, f.file)
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		if err != nil {
-			return nil, err
+			unread = append(unread, unreadFile{file: f.file, path: f.path, err: err})
+			continue
 		}
 		known, ok := there[f.path]
 		switch {
@@ -162,6 +178,8 @@ func (s *folderSync) compare(ctx context.Context, files []upload, there map[stri
 			s.sum.Added = append(s.sum.Added, f.path)
 		case known.SHA256 != hash:
 			s.sum.Changed = append(s.sum.Changed, f.path)
+		case known.unfinished():
+			s.sum.Unchanged++
 		default:
 			s.kept[f.path] = true
 			s.sum.Unchanged++
@@ -170,7 +188,7 @@ func (s *folderSync) compare(ctx context.Context, files []upload, there map[stri
 		s.kept[f.path] = !packed
 		todo = append(todo, f)
 	}
-	return todo, nil
+	return todo, unread, nil
 }
 
 // look reads a file to tell its hash and whether it is an archive.
@@ -228,21 +246,43 @@ func (s *folderSync) answered(file upload, docs []submitted) {
 	}
 }
 
-// remove takes away the sources whose files have gone.
-func (s *folderSync) remove(ctx context.Context, there map[string]source) error {
-	for path, known := range there {
-		if s.kept[path] {
+// failed notes a file that was not taken.
+func (s *folderSync) failed(path string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lost = append(s.lost, path)
+}
+
+// isLost says that nobody knows whether the file of a path has gone.
+func (s *folderSync) isLost(path string) bool {
+	return slices.ContainsFunc(s.lost, func(lost string) bool {
+		return lost != "" && (path == lost || strings.HasPrefix(path, lost+"/"))
+	})
+}
+
+// remove takes away the sources whose files have gone. One that cannot be
+// removed does not keep the others.
+func (s *folderSync) remove(ctx context.Context, there map[string]source, sum *ingestSummary) {
+	for _, path := range slices.Sorted(maps.Keys(there)) {
+		if s.kept[path] || s.isLost(path) || ctx.Err() != nil {
+			continue
+		}
+		if err := s.removeOne(ctx, there[path]); err != nil {
+			sum.Failed = append(sum.Failed, ingestFailure{File: path, Error: fmt.Sprintf("not removed: %v", err)})
 			continue
 		}
 		s.sum.Removed = append(s.sum.Removed, path)
-		if s.sum.DryRun {
-			continue
-		}
-		query := url.Values{"origin": {s.origin}, "path": {path}}
-		err := s.api.do(ctx, http.MethodDelete, "/api/v1/knowledge-bases/"+url.PathEscape(s.kb)+"/documents/"+url.PathEscape(known.DocumentID)+"?"+query.Encode(), nil, "", nil)
-		if err != nil && !isStatus(err, http.StatusNotFound) {
-			return errors.Join(fmt.Errorf("remove %s", path), err)
-		}
 	}
-	return nil
+}
+
+func (s *folderSync) removeOne(ctx context.Context, known source) error {
+	if s.sum.DryRun {
+		return nil
+	}
+	query := url.Values{"origin": {s.origin}, "path": {known.Path}}
+	err := s.api.do(ctx, http.MethodDelete, "/api/v1/knowledge-bases/"+url.PathEscape(s.kb)+"/documents/"+url.PathEscape(known.DocumentID)+"?"+query.Encode(), nil, "", nil)
+	if isStatus(err, http.StatusNotFound) {
+		return nil
+	}
+	return err
 }

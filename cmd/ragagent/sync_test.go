@@ -3,8 +3,10 @@ package main
 import (
 	"archive/zip"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -170,6 +172,81 @@ func TestIngestOfArchives(t *testing.T) {
 		t.Errorf("a damaged one: %d %s%s", code, out, msg)
 	}
 	runs(t, "verify", "--data", data)
+}
+
+// TestSyncOfWhatCannotBeRead: an empty file, an archive that is refused, a name
+// that cannot be stored and a folder in the way: each is told, the rest goes on,
+// and nothing is removed of what could not be read.
+func TestSyncOfWhatCannotBeRead(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	f := folder{t, t.TempDir()}
+	sync := func(wantCode int) (ingestSummary, string) {
+		t.Helper()
+		code, out, msg := command(t, "ingest", "--data", data, "--kb", "kb", "--json", "--sync", f.dir)
+		var sum ingestSummary
+		if err := json.Unmarshal([]byte(out), &sum); err != nil || code != wantCode {
+			t.Fatalf("sync: %d %v\n%s%s", code, err, out, msg)
+		}
+		return sum, msg
+	}
+	f.write("a.md", "The owl is called Minerva.")
+	f.zip("box.zip", "x.md", "The cat is called Murr.", "y.md", "The dog is called Argos.")
+	f.zip("cut.zip", "x.md", "The horse is called Bukephalos.")
+	f.write("gone.md", "The goose is called Martin.")
+	sync(exitOK)
+
+	f.write("a.md", "")
+	f.write("box.zip", "")
+	raw, err := os.ReadFile(filepath.Join(f.dir, "cut.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.write("cut.zip", string(raw[:40]))
+	f.write("bad\xff.md", "A name that is no UTF-8.")
+	f.write("new.md", "The parrot is called Vert-Vert.")
+	f.remove("gone.md")
+	for range 2 { // what failed is told each time
+		sum, _ := sync(exitFailed)
+		var failed []string
+		for _, one := range sum.Failed {
+			failed = append(failed, strings.TrimPrefix(one.File, f.dir+"/")+": "+one.Error)
+		}
+		slices.Sort(failed)
+		want := []string{
+			`a.md: file: "a.md" is empty`,
+			"bad\uFFFD.md: its name cannot be stored: path: is not valid UTF-8",
+			`box.zip: file: "box.zip" is empty`,
+			"cut.zip: ",
+		}
+		if len(failed) != len(want) {
+			t.Fatalf("failed are %q", failed)
+		}
+		for i := range want {
+			if !strings.HasPrefix(failed[i], want[i]) {
+				t.Errorf("%q, want %q", failed[i], want[i])
+			}
+		}
+	}
+	for word, found := range map[string]bool{"Minerva": true, "Murr": true, "Argos": true, "Bukephalos": true, "Vert-Vert": true, "Martin": false} {
+		out := runs(t, "search", "--data", data, "--kb", "kb", "--json", word)
+		if strings.Contains(out, "is called "+word) != found {
+			t.Errorf("%s is found: %v", word, !found)
+		}
+	}
+	runs(t, "verify", "--data", data)
+}
+
+// TestSyncOfAFileThatGoes: one that is there when the folder is listed, and not
+// when it is read, is told and keeps what is known of it.
+func TestSyncOfAFileThatGoes(t *testing.T) {
+	f := folder{t, t.TempDir()}
+	f.write("there.md", "text")
+	s := folderSync{kept: map[string]bool{}}
+	files := []upload{{file: filepath.Join(f.dir, "lost.md"), path: "lost.md"}, {file: filepath.Join(f.dir, "there.md"), path: "there.md"}}
+	todo, unread, err := s.compare(t.Context(), files, map[string]source{"lost.md": {Path: "lost.md"}})
+	if err != nil || len(todo) != 1 || todo[0].path != "there.md" || len(unread) != 1 || unread[0].path != "lost.md" || !errors.Is(unread[0].err, os.ErrNotExist) {
+		t.Errorf("%v, %v, %v", todo, unread, err)
+	}
 }
 
 func TestSyncStandsAlone(t *testing.T) {
