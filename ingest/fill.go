@@ -101,7 +101,7 @@ func (f *filling) put(ctx context.Context, chunks []store.Chunk) error {
 	for i, chunk := range chunks {
 		entries[i] = store.VectorEntry{ID: chunk.ID, Vector: chunk.Vector}
 	}
-	if err := f.follow(ctx); err != nil {
+	if err := f.keepUp(ctx); err != nil {
 		return err
 	}
 	f.done = min(f.done+len(chunks), f.total)
@@ -135,10 +135,10 @@ func (f *filling) open(ctx context.Context) error {
 // told without it.
 const countShare = 10
 
-// follow lets the progress follow the documents that came and went. Which of
+// keepUp lets the progress follow the documents that came and went. Which of
 // those that went had vectors already only counting tells: that is done now and
 // then.
-func (f *filling) follow(ctx context.Context) error {
+func (f *filling) keepUp(ctx context.Context) error {
 	kb, err := f.cfg.Records.KnowledgeBase(ctx, f.change.KnowledgeBaseID)
 	if err != nil || kb.ChunkCount == f.total {
 		return err

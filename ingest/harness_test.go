@@ -218,6 +218,7 @@ type index struct {
 	told   map[string]int    // how often it heard of other metadata of a document
 	bytes  int64             // what it says to take
 	before func()            // called before a document with chunks is put in; may be nil
+	fail   error             // of putting a document in; may be nil
 }
 
 func newIndex() *index {
@@ -272,6 +273,9 @@ func (x *index) Replace(_ context.Context, kb store.KnowledgeBase, doc string, c
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.fail != nil {
+		return x.fail
+	}
 	if delete(x.docs, doc); len(ids) > 0 {
 		x.docs[doc], x.kbs[doc] = ids, kb.ID
 	}

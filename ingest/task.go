@@ -77,7 +77,8 @@ func (t *task) run(ctx context.Context) error {
 	} else if err := t.index(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID)); err != nil {
 		return err
 	}
-	if err := t.cfg.Records.Finish(ctx, t.job.ID); err != nil {
+	// It is all done: the time that is up now ends nothing any more.
+	if err := t.cfg.Records.Finish(context.WithoutCancel(ctx), t.job.ID); err != nil {
 		return err
 	}
 	t.paces.learn(t.course, t.cfg.Now())

@@ -82,13 +82,15 @@ type Jobs interface {
 	// gone.
 	Finish(ctx context.Context, id string) error
 	// Fail ends a running or queued job and its document with a reason, and
-	// removes the chunks of the revision it was making, even if that was
-	// published: what failed is not found. A revision that was visible before
-	// stays visible. ErrNotFound; ErrConflict if it has ended.
+	// removes the chunks of the revision it was making, unless that was
+	// published: then it stays visible, and what is left of the revision before
+	// stays until the job is retried and finished. Else a revision that was
+	// visible before stays so. ErrNotFound; ErrConflict if it has ended.
 	Fail(ctx context.Context, id, reason string) error
-	// CancelJob ends a queued or running job and its document as cancelled,
-	// and removes its chunks, as Fail does. ErrNotFound; ErrConflict if it has
-	// ended, or its revision has taken the place of an older one.
+	// CancelJob ends a queued or running job and its document as cancelled, and
+	// removes its chunks, also those of a first revision that was published.
+	// ErrNotFound; ErrConflict if it has ended, or its revision has taken the
+	// place of an older one.
 	CancelJob(ctx context.Context, id string) (Job, error)
 	// RetryJob queues a failed or cancelled job and its document again; its
 	// attempts are counted from 0. ErrNotFound; ErrConflict if it is in another

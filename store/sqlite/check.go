@@ -112,9 +112,11 @@ var rules = []struct{ problem, query string }{
 		`SELECT id FROM documents WHERE status = 'ready' AND (revision < 1 OR text_sha256 = '')`,
 	},
 	{
+		// But one whose job failed when its revision was visible already.
 		"document %s has failed or was cancelled but can be found",
 		`SELECT id FROM documents d WHERE status IN ('failed', 'cancelled') AND revision <> 0
-		AND NOT EXISTS (SELECT 1 FROM pending WHERE document = d.key)`,
+		AND NOT EXISTS (SELECT 1 FROM pending WHERE document = d.key)
+		AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.document = d.key AND j.revision = d.revision AND j.status = 'failed' AND d.status = 'failed')`,
 	},
 	{
 		"document %s is ready but has a revision that is not",

@@ -199,8 +199,10 @@ func (db *DB) CancelJob(ctx context.Context, id string) (job store.Job, err erro
 }
 
 // end closes a queued or running job without a result. What it stored so far
-// goes, and with it the revision if it was published but not finished: what
-// failed is not found. A revision that was visible before stays so.
+// goes. A revision that was visible before stays so, and one that was published
+// is what the document is: only a cancellation takes it back, and that only if
+// it is the first (CancelJob). What it replaced stays until the search indexes
+// have followed, as they have not: the job can be retried.
 func (db *DB) end(ctx context.Context, tx *sql.Tx, id string, status store.Status, reason string) error {
 	t, err := db.targetOf(ctx, tx, id)
 	if err != nil {
@@ -209,14 +211,8 @@ func (db *DB) end(ctx context.Context, tx *sql.Tx, id string, status store.Statu
 	if t.status.Ended() {
 		return fmt.Errorf("%w: it has ended: %s", store.ErrConflict, t.status)
 	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM chunks WHERE document = ? AND revision = ?`, t.key, t.revision); err != nil {
-		return err
-	}
-	if t.published() {
-		if _, err := tx.ExecContext(ctx, `UPDATE documents SET revision = 0, chunk_count = 0 WHERE key = ?`, t.key); err != nil {
-			return err
-		}
-		if err := retire(ctx, tx, t); err != nil {
+	if status == store.StatusCancelled || !t.published() {
+		if err := withdraw(ctx, tx, t); err != nil {
 			return err
 		}
 	}
@@ -228,11 +224,25 @@ func (db *DB) end(ctx context.Context, tx *sql.Tx, id string, status store.Statu
 	return db.setDocumentStatus(ctx, tx, t, status, t.outcome(status, reason))
 }
 
+// withdraw removes what a job has stored.
+func withdraw(ctx context.Context, tx *sql.Tx, t target) error {
+	if _, err := tx.ExecContext(ctx, `DELETE FROM chunks WHERE document = ? AND revision = ?`, t.key, t.revision); err != nil {
+		return err
+	}
+	if !t.published() {
+		return nil
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE documents SET revision = 0, chunk_count = 0 WHERE key = ?`, t.key)
+	return err
+}
+
 // outcome is what a document says of a job that ended without a result.
 func (t target) outcome(status store.Status, reason string) string {
 	switch {
-	case t.visible == 0 || t.published():
+	case t.visible == 0 || t.published() && status == store.StatusCancelled:
 		return reason
+	case t.published():
+		return fmt.Sprintf("revision %d is stored, and the search indexes have not followed: %s; retry the job", t.revision, reason)
 	case status == store.StatusCancelled:
 		return fmt.Sprintf("revision %d was cancelled; revision %d is still searched", t.revision, t.visible)
 	}

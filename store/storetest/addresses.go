@@ -35,8 +35,8 @@ func testAddresses(t *testing.T, open func(t *testing.T) Records) {
 		f.equal("stored", a, must(f.Address(f.ctx, "kb_1", page))(f))
 		f.equal("of documents", map[string]store.Address{doc.ID: a},
 			must(f.DocumentAddresses(f.ctx, []string{doc.ID, "doc_none"}))(f))
-		f.wantErr(failure(f.Address(f.ctx, "kb_1", page+"2")), store.ErrNotFound)
-		f.wantErr(failure(f.Address(f.ctx, "kb_2", page)), store.ErrNotFound)
+		f.wantErr(errorOf(f.Address(f.ctx, "kb_1", page+"2")), store.ErrNotFound)
+		f.wantErr(errorOf(f.Address(f.ctx, "kb_2", page)), store.ErrNotFound)
 		lost := a
 		lost.DocumentID, lost.URL = "doc_none", page+"2"
 		f.wantErr(f.PutAddress(f.ctx, lost), store.ErrNotFound)
@@ -48,10 +48,10 @@ func testAddresses(t *testing.T, open func(t *testing.T) Records) {
 		}))(f)
 		f.equal("changed", a, got)
 		f.equal("stored then", a, must(f.Address(f.ctx, "kb_1", page))(f))
-		f.wantErr(failure(f.UpdateAddress(f.ctx, "kb_1", page+"2", func(*store.Address) {})), store.ErrNotFound)
+		f.wantErr(errorOf(f.UpdateAddress(f.ctx, "kb_1", page+"2", func(*store.Address) {})), store.ErrNotFound)
 
-		f.must(failure(f.DeleteDocument(f.ctx, "kb_1", doc.ID)))
-		f.wantErr(failure(f.Address(f.ctx, "kb_1", page)), store.ErrNotFound)
+		f.must(errorOf(f.DeleteDocument(f.ctx, "kb_1", doc.ID)))
+		f.wantErr(errorOf(f.Address(f.ctx, "kb_1", page)), store.ErrNotFound)
 	})
 	t.Run("the longest due is taken once", func(t *testing.T) {
 		f := newFixture(t, open)
@@ -68,26 +68,26 @@ func testAddresses(t *testing.T, open func(t *testing.T) Records) {
 			f.equal("taken", want, a.URL)
 			f.equal("put off", hold, must(f.Address(f.ctx, "kb_1", want))(f).NextAt)
 		}
-		f.wantErr(failure(f.DueAddress(f.ctx, at(40), hold)), store.ErrNotFound)
+		f.wantErr(errorOf(f.DueAddress(f.ctx, at(40), hold)), store.ErrNotFound)
 		f.equal("after the hold", page+"0", must(f.DueAddress(f.ctx, at(60), at(61)))(f).URL)
 	})
 	t.Run("fetch, postpone, put", func(t *testing.T) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
 		doc, job := f.order(1, store.JobFetch)
-		f.wantErr(failure(f.Lease(f.ctx, at(10), time.Minute)), store.ErrNotFound) // nothing to parse yet
-		f.wantErr(failure(f.LeaseFetch(f.ctx, store.JobCrawl, at(10), time.Minute)), store.ErrNotFound)
+		f.wantErr(errorOf(f.Lease(f.ctx, at(10), time.Minute)), store.ErrNotFound) // nothing to parse yet
+		f.wantErr(errorOf(f.LeaseFetch(f.ctx, store.JobCrawl, at(10), time.Minute)), store.ErrNotFound)
 		leased := must(f.LeaseFetch(f.ctx, store.JobFetch, at(10), time.Minute))(f)
 		f.equal("leased", [4]any{job.ID, store.StatusRunning, store.StageFetch, 1},
 			[4]any{leased.ID, leased.Status, leased.Stage, leased.Attempts})
-		f.wantErr(failure(f.LeaseFetch(f.ctx, store.JobFetch, at(10), time.Minute)), store.ErrNotFound)
+		f.wantErr(errorOf(f.LeaseFetch(f.ctx, store.JobFetch, at(10), time.Minute)), store.ErrNotFound)
 
 		f.must(f.PostponeFetch(f.ctx, job.ID, at(30), "503"))
 		f.equal("why", "503", f.job(job.ID).Error)
 		f.wantErr(f.PostponeFetch(f.ctx, job.ID, at(30), "503"), store.ErrConflict)
 		f.wantErr(f.PostponeFetch(f.ctx, "job_none", at(30), "503"), store.ErrNotFound)
-		f.wantErr(failure(f.LeaseFetch(f.ctx, store.JobFetch, at(29), time.Minute)), store.ErrNotFound)
-		f.must(failure(f.LeaseFetch(f.ctx, store.JobFetch, at(30), time.Minute)))
+		f.wantErr(errorOf(f.LeaseFetch(f.ctx, store.JobFetch, at(29), time.Minute)), store.ErrNotFound)
+		f.must(errorOf(f.LeaseFetch(f.ctx, store.JobFetch, at(30), time.Minute)))
 
 		fetched := store.Fetched{Name: "page.html", MIME: "text/html", Bytes: 7, SHA256: hash(77), Address: sampleAddress(doc.ID)}
 		f.equal("duplicate", false, must(f.PutFetched(f.ctx, job.ID, fetched))(f))
@@ -102,10 +102,10 @@ func testAddresses(t *testing.T, open func(t *testing.T) Records) {
 		f.addKnowledgeBase("kb_1")
 		there, _ := f.finish("kb_1", 1, 2)
 		doc, job := f.order(2, store.JobFetch)
-		f.must(failure(f.LeaseFetch(f.ctx, store.JobFetch, at(10), time.Minute)))
+		f.must(errorOf(f.LeaseFetch(f.ctx, store.JobFetch, at(10), time.Minute)))
 		fetched := store.Fetched{Name: "page.html", SHA256: there.SHA256, Bytes: there.Bytes, Address: sampleAddress(doc.ID)}
 		f.equal("duplicate", true, must(f.PutFetched(f.ctx, job.ID, fetched))(f))
-		f.wantErr(failure(f.Document(f.ctx, "kb_1", doc.ID)), store.ErrNotFound)
+		f.wantErr(errorOf(f.Document(f.ctx, "kb_1", doc.ID)), store.ErrNotFound)
 		f.equal("job", [2]any{store.StatusReady, there.ID}, [2]any{f.job(job.ID).Status, f.job(job.ID).DocumentID})
 		f.equal("address", there.ID, must(f.Address(f.ctx, "kb_1", page))(f).DocumentID)
 	})
@@ -113,7 +113,7 @@ func testAddresses(t *testing.T, open func(t *testing.T) Records) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
 		_, job := f.order(1, store.JobCrawl)
-		f.must(failure(f.LeaseFetch(f.ctx, store.JobCrawl, at(10), time.Minute)))
+		f.must(errorOf(f.LeaseFetch(f.ctx, store.JobCrawl, at(10), time.Minute)))
 		start := store.CrawlPage{URL: page, Asked: true, Kept: true, Content: "aa"}
 		found := []store.CrawlPage{{URL: page + "/b", Depth: 1}, {URL: page + "/a", Depth: 1}}
 		f.must(f.PutCrawlPages(f.ctx, job.ID, start, found))

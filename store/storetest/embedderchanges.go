@@ -144,7 +144,7 @@ func testEmbedderChanges(t *testing.T, open func(t *testing.T) Records) {
 		_, err = f.DeleteDocument(f.ctx, "kb_1", one.ID)
 		f.must(err)
 		f.equal("after a deletion", append(visible[5:6:6], visible[7:]...), f.lacking(c.ID, ""))
-		for _, err := range []error{failure(f.MissingVectors(f.ctx, "job_none", "", store.Place{}, 1)),
+		for _, err := range []error{errorOf(f.MissingVectors(f.ctx, "job_none", "", store.Place{}, 1)),
 			f.PutVectors(f.ctx, "job_none", nil, 0, 0), f.ClearVectors(f.ctx, "job_none")} {
 			f.wantErr(err, store.ErrNotFound)
 		}
@@ -205,12 +205,12 @@ func testEmbedderChanges(t *testing.T, open func(t *testing.T) Records) {
 			f.must(f.PutVectors(f.ctx, c.ID, entries, 703, 703))
 			f.setState(c.ID, store.ChangeReady)
 			if switched {
-				f.must(failure(f.SwitchEmbedder(f.ctx, c.ID)))
+				f.must(errorOf(f.SwitchEmbedder(f.ctx, c.ID)))
 			}
 			f.wantErr(f.ClearVectors(f.ctx, c.ID), store.ErrConflict)
 			visible := f.visible("kb_1", "")
 			f.setState(c.ID, store.ChangeDiscarding)
-			f.wantErr(failure(f.EmbedderChange(f.ctx, "kb_1")), store.ErrNotFound)
+			f.wantErr(errorOf(f.EmbedderChange(f.ctx, "kb_1")), store.ErrNotFound)
 			f.wantErr(f.PutVectors(f.ctx, c.ID, entries[:1], 1, 703), store.ErrConflict)
 			f.must(f.ClearVectors(f.ctx, c.ID))
 			f.equal("searched as before", visible, f.visible("kb_1", ""))
@@ -257,9 +257,6 @@ func testEmbedderChanges(t *testing.T, open func(t *testing.T) Records) {
 		f.wantErr(err, store.ErrNotFound) // a change is nobody's to lease
 	})
 }
-
-// failure is the error of a call with a result.
-func failure[T any](_ T, err error) error { return err }
 
 // must is the result of a call that has to go well.
 func must[T any](result T, err error) func(f fixture) T {

@@ -184,12 +184,30 @@ func testJobs(t *testing.T, open func(t *testing.T) Records) {
 		f.must(f.Fail(f.ctx, queued.ID, "too many attempts"))
 		f.equal("a queued one", store.StatusFailed, f.document("doc_0002").Status)
 	})
-	t.Run("what failed is not found", func(t *testing.T) {
+	t.Run("what was published before it failed stays", func(t *testing.T) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
 		doc, job := f.start("kb_1", 1)
 		f.must(f.Publish(f.ctx, job.ID, parsed(doc), sampleChunks(doc, 1, 0, 4)))
 		f.must(f.Fail(f.ctx, job.ID, "the index is full"))
+		f.equal("visible", sampleChunks(doc, 1, 0, 4), f.visible("kb_1", ""))
+		stored := f.document(doc.ID)
+		f.equal("document", [4]any{store.StatusFailed, 1, 4, "revision 1 is stored, and the search indexes have not followed: the index is full; retry the job"},
+			[4]any{stored.Status, stored.Revision, stored.ChunkCount, stored.Error})
+		f.equal("job", "the index is full", f.job(job.ID).Error)
+
+		f.must(errorOf(f.RetryJob(f.ctx, job.ID)))
+		f.must(errorOf(f.Lease(f.ctx, at(20), time.Minute)))
+		f.must(f.Finish(f.ctx, job.ID))
+		stored = f.document(doc.ID)
+		f.equal("in the end", [2]any{store.StatusReady, ""}, [2]any{stored.Status, stored.Error})
+	})
+	t.Run("what was published is not found when it is cancelled", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, job := f.start("kb_1", 1)
+		f.must(f.Publish(f.ctx, job.ID, parsed(doc), sampleChunks(doc, 1, 0, 4)))
+		f.must(errorOf(f.CancelJob(f.ctx, job.ID)))
 		f.equal("visible", 0, len(f.visible("kb_1", "")))
 		stored := f.document(doc.ID)
 		f.equal("revision and chunks", [2]int{0, 0}, [2]int{stored.Revision, stored.ChunkCount})

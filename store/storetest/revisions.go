@@ -150,6 +150,28 @@ func testRevisions(t *testing.T, open func(t *testing.T) Records) {
 			f.equal("visible in the end", sampleChunks(old, 2, 0, 4), f.visible("kb_1", ""))
 		})
 	}
+	t.Run("one that failed after it was published is the document", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		old, _ := f.finish("kb_1", 1, 3)
+		next, job := revision(old, 2)
+		f.add(next, job)
+		f.publish(f.lease(job.ID), 5)
+		f.must(f.Fail(f.ctx, job.ID, "the index is full"))
+		f.equal("visible", sampleChunks(old, 2, 0, 5), f.visible("kb_1", ""))
+		got := f.document(old.ID)
+		f.equal("document", [3]any{store.StatusFailed, 2, 5}, [3]any{got.Status, got.Revision, got.ChunkCount})
+		both := ids(append(sampleChunks(old, 1, 0, 3), sampleChunks(old, 2, 0, 5)...), func(c store.Chunk) string { return c.ID })
+		fetched := must(f.ChunksByID(f.ctx, both))(f)
+		f.equal("what the index has still can be fetched", 8, len(fetched))
+
+		f.must(errorOf(f.RetryJob(f.ctx, job.ID)))
+		f.wantErr(errorOf(f.CancelJob(f.ctx, job.ID)), store.ErrConflict)
+		f.lease(job.ID)
+		f.must(f.Finish(f.ctx, job.ID))
+		fetched = must(f.ChunksByID(f.ctx, both))(f)
+		f.equal("in the end", withoutVectors(sampleChunks(old, 2, 0, 5)), fetched)
+	})
 	t.Run("a newer one takes the place of one under way", func(t *testing.T) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
