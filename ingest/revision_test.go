@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"

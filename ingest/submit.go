@@ -67,7 +67,7 @@ func (s *Service) draft(ctx context.Context, idOrName string, up Upload) (store.
 // keepAs commits a staged content and what is said of it; kind is that of its job.
 func (s *Service) keepAs(ctx context.Context, doc store.Document, staged store.Staged, kind string) (Submitted, error) {
 	defer func() { _ = staged.Discard() }() // nothing to do once committed
-	if staged.Size() == 0 { // a job would find that out, after taking the place of what was there
+	if staged.Size() == 0 {                 // a job would find that out, after taking the place of what was there
 		return Submitted{}, store.Invalid("file", "%q is empty: there is nothing in it to search", doc.Name)
 	}
 	if err := s.fits(nil, 0); err != nil {
