@@ -78,11 +78,11 @@ func (s *Service) SubmitURL(ctx context.Context, idOrName string, in URLOrder) (
 		return Submitted{}, err
 	}
 	up := Upload{Name: name, Title: in.Title, MIME: "application/json", Body: strings.NewReader(string(original)), Metadata: in.Metadata}
-	kind := store.JobFetch
+	how := arrival{kind: store.JobFetch}
 	if in.Crawl != nil {
-		kind = store.JobCrawl
+		how.kind = store.JobCrawl
 	}
-	done, err := s.submitAs(ctx, kb.ID, fromURL(up, page), kind)
+	done, err := s.submitAs(ctx, kb.ID, fromURL(up, page), how)
 	if err != nil {
 		return done, err
 	}

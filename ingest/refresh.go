@@ -54,35 +54,18 @@ func (s *Service) refreshed(ctx context.Context, a store.Address, resp *fetch.Re
 		return well, nil
 	}
 	body := &download{from: resp.Body}
-	done, err := s.Submit(ctx, a.KnowledgeBaseID, fromURL(Upload{Name: resp.Name, MIME: resp.ContentType, Body: body}, a.URL))
+	up := fromURL(Upload{Name: resp.Name, MIME: resp.ContentType, Body: body}, a.URL)
+	_, err := s.submitAs(ctx, a.KnowledgeBaseID, up, arrival{kind: store.JobIngest, again: a.URL})
 	if body.err != nil {
 		err = fmt.Errorf("fetch %s: %w", a.URL, body.err)
+	}
+	if errors.Is(err, store.ErrNotFound) {
+		return well, nil // deleted while it was fetched, and its address with it
 	}
 	if err != nil {
 		return func(b *store.Address) { *b = s.failedNow(*b, err) }, err
 	}
-	if gone, err := s.goneMeanwhile(ctx, a, done); gone || err != nil {
-		return well, err
-	}
-	if done.Document.ID != a.DocumentID { // the content of another document, whose the URL is now
-		a.DocumentID = done.Document.ID
-		return well, s.cfg.Records.PutAddress(ctx, a)
-	}
 	return well, nil
-}
-
-// goneMeanwhile says that the document of an address was deleted while it was
-// fetched, so that done is a new one, and takes that back.
-func (s *Service) goneMeanwhile(ctx context.Context, a store.Address, done Submitted) (bool, error) {
-	if done.Document.ID == a.DocumentID || done.DuplicateOf != "" {
-		return false, nil
-	}
-	ctx = context.WithoutCancel(ctx)
-	_, err := s.cfg.Records.Document(ctx, a.KnowledgeBaseID, a.DocumentID)
-	if !errors.Is(err, store.ErrNotFound) {
-		return false, err
-	}
-	return true, s.DeleteDocument(ctx, a.KnowledgeBaseID, done.Document.ID)
 }
 
 // failedNow is an address after a fetch that failed. The document stays: it is

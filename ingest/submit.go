@@ -17,11 +17,18 @@ import (
 // store.ErrInvalid with the field, store.ErrTooLarge, store.ErrFull,
 // *QuarantineError.
 func (s *Service) Submit(ctx context.Context, idOrName string, up Upload) (Submitted, error) {
-	return s.submitAs(ctx, idOrName, up, store.JobIngest)
+	return s.submitAs(ctx, idOrName, up, arrival{kind: store.JobIngest})
 }
 
-// submitAs is Submit with a job of a kind.
-func (s *Service) submitAs(ctx context.Context, idOrName string, up Upload, kind string) (Submitted, error) {
+// arrival is how a content comes.
+type arrival struct {
+	kind  string // of its job
+	again string // the URL that was fetched again; "" if it is none
+}
+
+// submitAs is Submit of what comes in another way. store.ErrNotFound if what a
+// URL has brought again has no document any more.
+func (s *Service) submitAs(ctx context.Context, idOrName string, up Upload, how arrival) (Submitted, error) {
 	doc, err := s.draft(ctx, idOrName, up)
 	if err != nil {
 		return Submitted{}, err
@@ -30,7 +37,7 @@ func (s *Service) submitAs(ctx context.Context, idOrName string, up Upload, kind
 	if err != nil {
 		return Submitted{}, fmt.Errorf("store %q: %w", doc.Name, err)
 	}
-	return s.keepAs(ctx, doc, staged, kind)
+	return s.keepAs(ctx, doc, staged, how)
 }
 
 // draft is the document of an upload without its content.
@@ -64,8 +71,8 @@ func (s *Service) draft(ctx context.Context, idOrName string, up Upload) (store.
 	}, nil
 }
 
-// keepAs commits a staged content and what is said of it; kind is that of its job.
-func (s *Service) keepAs(ctx context.Context, doc store.Document, staged store.Staged, kind string) (Submitted, error) {
+// keepAs commits a staged content and what is said of it.
+func (s *Service) keepAs(ctx context.Context, doc store.Document, staged store.Staged, how arrival) (Submitted, error) {
 	defer func() { _ = staged.Discard() }() // nothing to do once committed
 	if staged.Size() == 0 {                 // a job would find that out, after taking the place of what was there
 		return Submitted{}, store.Invalid("file", "%q is empty: there is nothing in it to search", doc.Name)
@@ -79,7 +86,7 @@ func (s *Service) keepAs(ctx context.Context, doc store.Document, staged store.S
 	// Held until indexes and blobs have followed what the records let go of, so
 	// that whoever verifies can wait for it. Nobody else asks for this key.
 	defer s.order.lock("upload " + doc.ID)()
-	added, err := s.record(ctx, doc, staged, kind)
+	added, err := s.record(ctx, doc, staged, how)
 	if err != nil {
 		return Submitted{}, err
 	}
@@ -113,14 +120,20 @@ func (s *Service) newJob(kbID, documentID string) store.Job {
 	}
 }
 
-func (s *Service) record(ctx context.Context, doc store.Document, staged store.Staged, kind string) (store.Added, error) {
+func (s *Service) record(ctx context.Context, doc store.Document, staged store.Staged, how arrival) (store.Added, error) {
 	defer s.blobs.lock(doc.SHA256)()
 	if err := staged.Commit(); err != nil {
 		return store.Added{}, fmt.Errorf("store %q: %w", doc.Name, err)
 	}
 	job := s.newJob(doc.KnowledgeBaseID, doc.ID)
-	job.Kind = kind
-	added, err := s.cfg.Records.AddDocument(ctx, doc, job)
+	job.Kind = how.kind
+	add := s.cfg.Records.AddDocument
+	if how.again != "" {
+		add = func(ctx context.Context, doc store.Document, job store.Job) (store.Added, error) {
+			return s.cfg.Records.AddRefreshed(ctx, doc, job, how.again)
+		}
+	}
+	added, err := add(ctx, doc, job)
 	if err != nil {
 		s.discardBlob(context.WithoutCancel(ctx), doc.SHA256)
 		return store.Added{}, fmt.Errorf("add document %q: %w", doc.Name, err)

@@ -134,7 +134,7 @@ func (u *unpacking) entry(ctx context.Context, entry archive.Entry) error {
 
 // admit commits a staged file and notes what became of it.
 func (u *unpacking) admit(ctx context.Context, doc store.Document, staged store.Staged, out *Unpacked) {
-	done, err := u.keepAs(ctx, doc, staged, store.JobIngest)
+	done, err := u.keepAs(ctx, doc, staged, arrival{kind: store.JobIngest})
 	if out.Err = err; err != nil {
 		return
 	}

@@ -66,6 +66,12 @@ type Addresses interface {
 	// until hold, so that nobody else takes it. ErrNotFound if none is due.
 	DueAddress(ctx context.Context, now, hold time.Time) (Address, error)
 
+	// AddRefreshed is Documents.AddDocument for what a URL has brought again,
+	// whose address goes with it, in the same transaction. ErrNotFound if the
+	// knowledge base has no such address, as its document was deleted: then
+	// nothing is stored.
+	AddRefreshed(ctx context.Context, doc Document, job Job, url string) (Added, error)
+
 	// LeaseFetch is Jobs.Lease for jobs that have to fetch as kind says.
 	LeaseFetch(ctx context.Context, kind string, now time.Time, lease time.Duration) (Job, error)
 	// PostponeFetch gives a running job back that is not to be taken before a

@@ -11,7 +11,14 @@ import (
 )
 
 // AddDocument implements store.Documents.
-func (db *DB) AddDocument(ctx context.Context, doc store.Document, job store.Job) (added store.Added, err error) {
+func (db *DB) AddDocument(ctx context.Context, doc store.Document, job store.Job) (store.Added, error) {
+	return db.addAs(ctx, doc, job, db.add)
+}
+
+// adding is what decides what an upload is.
+type adding func(ctx context.Context, tx *sql.Tx, doc store.Document, job store.Job, out *store.Added) error
+
+func (db *DB) addAs(ctx context.Context, doc store.Document, job store.Job, add adding) (added store.Added, err error) {
 	doc.Status, doc.Error, doc.ChunkCount, doc.Revision, doc.Pending = store.StatusQueued, "", 0, 0, nil
 	job.Status, job.KnowledgeBaseID = store.StatusQueued, doc.KnowledgeBaseID
 	if len(doc.Sources) == 0 {
@@ -24,7 +31,7 @@ func (db *DB) AddDocument(ctx context.Context, doc store.Document, job store.Job
 		// Nobody writes between the looks and the changes: the transaction
 		// holds the only write lock since it began.
 		added = store.Added{}
-		return db.add(ctx, tx, doc, job, &added)
+		return add(ctx, tx, doc, job, &added)
 	})
 	if err != nil {
 		return store.Added{}, err

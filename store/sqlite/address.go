@@ -43,6 +43,25 @@ func putAddress(ctx context.Context, tx *sql.Tx, document int64, a store.Address
 	return err
 }
 
+// AddRefreshed implements store.Addresses.
+func (db *DB) AddRefreshed(ctx context.Context, doc store.Document, job store.Job, url string) (store.Added, error) {
+	return db.addAs(ctx, doc, job, func(ctx context.Context, tx *sql.Tx, doc store.Document, job store.Job, out *store.Added) error {
+		a, _, err := keyedAddress(ctx, tx, `a.kb_id = ? AND a.url = ?`, doc.KnowledgeBaseID, url)
+		if err != nil {
+			return err
+		}
+		// It may be deleted by this, and its address with it.
+		if err := db.add(ctx, tx, doc, job, out); err != nil || out.Document.ID == a.DocumentID {
+			return err
+		}
+		var key int64
+		if err := tx.QueryRowContext(ctx, `SELECT key FROM documents WHERE id = ?`, out.Document.ID).Scan(&key); err != nil {
+			return err
+		}
+		return putAddress(ctx, tx, key, a)
+	})
+}
+
 // Address implements store.Addresses.
 func (db *DB) Address(ctx context.Context, kb, url string) (a store.Address, err error) {
 	err = db.read(ctx, "address", func(tx *sql.Tx) error {

@@ -109,6 +109,35 @@ func testAddresses(t *testing.T, open func(t *testing.T) Records) {
 		f.equal("job", [2]any{store.StatusReady, there.ID}, [2]any{f.job(job.ID).Status, f.job(job.ID).DocumentID})
 		f.equal("address", there.ID, must(f.Address(f.ctx, "kb_1", page))(f).DocumentID)
 	})
+	t.Run("what comes again goes where its address is", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, _ := f.finish("kb_1", 1, 1)
+		f.must(f.PutAddress(f.ctx, sampleAddress(doc.ID)))
+		next := func(n int) (store.Document, store.Job) {
+			next, job := revision(doc, n)
+			next.KnowledgeBaseID = "kb_1"
+			return next, job
+		}
+		second, job := next(2)
+		added := must(f.AddRefreshed(f.ctx, second, job, page))(f)
+		f.equal("the next revision of", doc.ID, added.Document.ID)
+		f.equal("its address stays", doc.ID, must(f.Address(f.ctx, "kb_1", page))(f).DocumentID)
+
+		other, _ := f.queue("kb_1", 7)
+		third, job := next(3)
+		third.SHA256 = other.SHA256
+		added = must(f.AddRefreshed(f.ctx, third, job, page))(f)
+		f.equal("the content of another", [2]any{true, other.ID}, [2]any{added.Duplicate, added.Document.ID})
+		f.wantErr(errorOf(f.Document(f.ctx, "kb_1", doc.ID)), store.ErrNotFound)
+		want := sampleAddress(other.ID)
+		f.equal("goes with it", want, must(f.Address(f.ctx, "kb_1", page))(f))
+
+		f.must(errorOf(f.DeleteDocument(f.ctx, "kb_1", other.ID)))
+		fourth, job := next(4)
+		f.wantErr(errorOf(f.AddRefreshed(f.ctx, fourth, job, page)), store.ErrNotFound)
+		f.equal("nothing has come back", 0, len(must(f.Documents(f.ctx, "kb_1", store.Page{}))(f)))
+	})
 	t.Run("crawl", func(t *testing.T) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
