@@ -32,7 +32,7 @@ func (r *run) act(ctx context.Context, s *stepRecord, turn Turn) *ending {
 	for i, c := range calls {
 		observations[i] = r.observe(ctx, s, c)
 	}
-	r.agent.cfg.Strategy.Observe(r.state, turn, observations)
+	r.strategy.Observe(r.state, turn, observations)
 	if ctx.Err() != nil {
 		return r.broken(ctx, ctx.Err())
 	}
@@ -93,14 +93,17 @@ func (r *run) plan(s *stepRecord, asked []llm.ToolCall) []*call {
 		} else {
 			r.check(c)
 		}
-		calls[i] = c
+		asked[i], calls[i] = c.asked, c
 	}
 	return calls
 }
 
 // check looks up the tool, casts the arguments and counts the call.
 func (r *run) check(c *call) {
-	entry, ok := r.tools.Lookup(c.asked.Name)
+	entry, ok := r.tools.Resolve(c.asked.Name)
+	if ok {
+		c.asked.Name = entry.Spec.Name
+	}
 	switch {
 	case !ok && r.tools.Len() == 0:
 		c.refusal = fmt.Errorf("there is no tool %q, and no other: answer without", oneLine(c.asked.Name))

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"ragagent/agent/cite"
@@ -25,7 +26,8 @@ type Config struct {
 	Name string
 	// SystemPrompt says who the agent is; "" means DefaultSystemPrompt.
 	SystemPrompt string
-	// Strategy translates; nil means FunctionCalling.
+	// Strategy translates; nil means by what the model can do: FunctionCalling,
+	// or ReAct where it cannot call tools.
 	Strategy Strategy
 	// Tools are offered in every run, before those of Input.
 	Tools []tool.Tool
@@ -68,6 +70,8 @@ type Input struct {
 	Tools []tool.Tool
 	// MaxIterations is 1..99; 0 means the agent's own.
 	MaxIterations int
+	// Strategy of this run; nil means the agent's own.
+	Strategy Strategy
 }
 
 // Agent answers questions with a model and tools. It may be used concurrently;
@@ -76,6 +80,7 @@ type Agent struct {
 	cfg    Config
 	tools  *tool.Registry // of Config.Tools
 	quoter *cite.Quoter
+	mute   atomic.Bool // the model has refused to be offered tools
 }
 
 // DefaultSystemPrompt asks for answers from the sources, with citations.
@@ -95,9 +100,6 @@ func New(cfg Config) (*Agent, error) {
 	}
 	if cfg.SystemPrompt == "" {
 		cfg.SystemPrompt = DefaultSystemPrompt
-	}
-	if cfg.Strategy == nil {
-		cfg.Strategy = FunctionCalling{}
 	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)

@@ -14,6 +14,9 @@ func (r *run) ask(ctx context.Context, s *stepRecord) (Turn, error) {
 	delay := r.limits.RetryDelay
 	for attempt := 1; ; attempt++ {
 		turn, err := r.askOnce(ctx, s)
+		if r.resort(s, err) {
+			turn, err = r.askOnce(ctx, s)
+		}
 		if err == nil || attempt > r.limits.ModelRetries || !llm.IsRetryable(err) || ctx.Err() != nil || r.answer.released {
 			return turn, err
 		}
@@ -31,15 +34,14 @@ func (r *run) ask(ctx context.Context, s *stepRecord) (Turn, error) {
 
 // askOnce makes one call of the model.
 func (r *run) askOnce(ctx context.Context, s *stepRecord) (Turn, error) {
-	strategy := r.agent.cfg.Strategy
-	req := strategy.Request(r.state)
+	req := r.strategy.Request(r.state)
 	hold := 0
 	if len(req.Tools) > 0 {
 		hold = r.limits.PrefaceBytes
 	}
 	r.answer.begin(s.id, hold)
 	reply := bounded(r.agent.cfg.Model.Stream(ctx, req), r.limits.ReplyBytes)
-	turn, err := strategy.Decode(reply, func(e Event) {
+	turn, err := r.strategy.Decode(reply, func(e Event) {
 		if e.Kind == TextDelta {
 			r.answer.write(e.Text)
 			return

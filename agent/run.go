@@ -47,6 +47,7 @@ var (
 // run is the state of one run.
 type run struct {
 	agent    *Agent
+	strategy Strategy
 	limits   Limits
 	question string
 	tools    *tool.Registry
@@ -107,6 +108,7 @@ func (a *Agent) prepare(ctx context.Context, in Input) (*run, error) {
 		id: a.cfg.NewID("run"), messageID: a.cfg.NewID("msg"), started: a.cfg.Now(),
 		ledger: ledger{texts: a.cfg.Texts}, calls: map[string]int{}, idempotent: map[string]*call{},
 	}
+	r.choose(in.Strategy)
 	r.answer.known, r.answer.emit = r.ledger.known, r.emit
 	history, err := r.remember(ctx, in)
 	if err != nil {
@@ -267,7 +269,7 @@ func (r *run) reject(s *stepRecord, turn Turn) *ending {
 	if r.invalid > r.limits.InvalidReplies {
 		return &ending{reason: Failed, note: fmt.Sprintf("the model gave %d replies in a row that could not be used", r.invalid)}
 	}
-	r.agent.cfg.Strategy.Observe(r.state, turn, []Observation{{Text: turn.Invalid, Failed: true}})
+	r.strategy.Observe(r.state, turn, []Observation{{Text: turn.Invalid, Failed: true}})
 	return nil
 }
 

@@ -45,7 +45,9 @@ type Turn struct {
 	// Invalid says why the reply could not be understood, in words for the
 	// model; "" if it could.
 	Invalid string
-	Usage   *llm.Usage // nil where the model does not count
+	// Said is the reply as a strategy in words repeats it to the model.
+	Said  string
+	Usage *llm.Usage // nil where the model does not count
 	// Confidence as the model reported it, see llm.Delta; nil if it did not.
 	Confidence *float64
 	Finish     llm.FinishReason
@@ -83,21 +85,33 @@ func (FunctionCalling) Request(s *State) llm.Request {
 
 // Decode implements Strategy.
 func (FunctionCalling) Decode(reply iter.Seq2[llm.Delta, error], emit func(Event)) (Turn, error) {
-	var t Turn
 	var text, thinking []byte
-	var failure error
+	t, err := readReply(apart(reply),
+		func(piece string) {
+			text = append(text, piece...)
+			emit(Event{Kind: TextDelta, Text: piece})
+		},
+		func(piece string) {
+			thinking = append(thinking, piece...)
+			emit(Event{Kind: ThinkingDelta, Text: piece})
+		})
+	t.Text, t.Thinking = string(text), string(thinking)
+	return t, err
+}
+
+// readReply reads a reply to its end: it hands on text and thinking, and
+// gathers the rest.
+func readReply(reply iter.Seq2[llm.Delta, error], text, thinking func(string)) (Turn, error) {
+	var t Turn
 	for d, err := range reply {
 		if err != nil {
-			failure = err
-			break
+			return t, err
 		}
 		if d.Thinking != "" {
-			thinking = append(thinking, d.Thinking...)
-			emit(Event{Kind: ThinkingDelta, Text: d.Thinking})
+			thinking(d.Thinking)
 		}
 		if d.Text != "" {
-			text = append(text, d.Text...)
-			emit(Event{Kind: TextDelta, Text: d.Text})
+			text(d.Text)
 		}
 		t.Calls = append(t.Calls, d.ToolCalls...)
 		if d.Usage != nil {
@@ -110,8 +124,7 @@ func (FunctionCalling) Decode(reply iter.Seq2[llm.Delta, error], emit func(Event
 			t.Confidence = d.Confidence
 		}
 	}
-	t.Text, t.Thinking = string(text), string(thinking)
-	return t, failure
+	return t, nil
 }
 
 // Observe implements Strategy.

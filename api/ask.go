@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,7 +145,13 @@ func (s *Server) inputOf(ctx context.Context, in askRequest) (agent.Input, error
 		return agent.Input{}, err
 	}
 	input := agent.Input{Question: question, History: history, ConversationID: in.ConversationID}
-	if err := laterFields(in); err != nil {
+	if err := laterField("agent", in.Agent); err != nil {
+		return input, err
+	}
+	if err := laterField("output_schema", in.OutputSchema); err != nil {
+		return input, err
+	}
+	if input.Strategy, err = s.strategyOf(in.Strategy); err != nil {
 		return input, err
 	}
 	if input.MaxIterations, err = boundedInt("max_iterations", in.MaxIterations, 1, agent.MaxMaxIterations); err != nil {
@@ -170,18 +178,17 @@ func (s *Server) inputOf(ctx context.Context, in askRequest) (agent.Input, error
 	return input, err
 }
 
-func laterFields(in askRequest) error {
-	switch in.Strategy {
-	case "", "function_call":
-	case "react", "codeact":
-		return notSupported("strategy", "%s is not supported yet: use function_call or leave it out", in.Strategy)
-	default:
-		return invalidField("strategy", "must be function_call, not %q", in.Strategy)
+// strategyOf finds the strategy of a name; nil for none, which leaves it to the
+// model.
+func (s *Server) strategyOf(name string) (agent.Strategy, error) {
+	if name == "" {
+		return nil, nil
 	}
-	if err := laterField("agent", in.Agent); err != nil {
-		return err
+	strategy, ok := s.cfg.Strategies[name]
+	if !ok {
+		return nil, invalidField("strategy", "must be one of %s, not %q", strings.Join(slices.Sorted(maps.Keys(s.cfg.Strategies)), ", "), name)
 	}
-	return laterField("output_schema", in.OutputSchema)
+	return strategy, nil
 }
 
 // conversationOf takes the question from either field: the last of messages is

@@ -31,10 +31,16 @@ type Config struct {
 	// Tools returns what the agent may call for one question. What they can
 	// reach is fixed here, by the server: never by a model or a document.
 	Tools func(Scope) ([]tool.Tool, error)
+	// Strategies a request may ask for, by name; nil: function_call and react.
+	Strategies map[string]agent.Strategy
 
 	// Fields describes what the documents of a knowledge base, given by its id,
 	// can be filtered by, with so many values of each field; nil: nothing.
 	Fields func(kbID string, values int) []retrieval.Field
+
+	// DenseWeight returns what the vectors of a knowledge base count beside its
+	// words; nil: not told.
+	DenseWeight func(kb store.KnowledgeBase) retrieval.DenseWeight
 
 	// Page is the web page: index.html and assets/. nil, or one without
 	// index.html, shows a short message instead.
@@ -183,6 +189,9 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.MaxFileBytes, 512<<20)
 	setDefault(&c.MaxFiles, 100)
 	setDefault(&c.MaxUploadBytes, 2<<30)
+	if c.Strategies == nil {
+		c.Strategies = map[string]agent.Strategy{"function_call": agent.FunctionCalling{}, "react": agent.ReAct{}}
+	}
 	setDefault(&c.MaxAsks, 16)
 	setDefault(&c.MaxRetrieves, 2*runtime.GOMAXPROCS(0))
 	setDefault(&c.MaxQueue, 256)

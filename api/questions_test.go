@@ -107,7 +107,7 @@ func TestBadQuestions(t *testing.T) {
 		{"/ask", `"question":"q","filter":{"or":[]}`, invalid("filter.or", "must be a list of one or more filters")},
 		{"/ask", `"question":"q","agent":"research"`, later("agent")},
 		{"/ask", `"question":"q","output_schema":{}`, later("output_schema")},
-		{"/ask", `"question":"q","strategy":"magic"`, invalid("strategy", `must be function_call, not "magic"`)},
+		{"/ask", `"question":"q","strategy":"magic"`, invalid("strategy", `must be one of function_call, react, not "magic"`)},
 		{"/ask", `"question":"q","conversation_id":"conv_9"`, Problem{Status: 404, Code: CodeNotFound, Detail: `there is no conversation "conv_9"`}},
 	} {
 		body := "{" + test.body + "}"

@@ -47,7 +47,7 @@ func nested(v any) any {
 	if !ok || !strings.HasPrefix(strings.TrimSpace(text), "{") && !strings.HasPrefix(strings.TrimSpace(text), "[") {
 		return v
 	}
-	if inner, err := decodeLenient(text); err == nil {
+	if inner, err := DecodeLenient(text); err == nil {
 		return inner
 	}
 	return v

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// decodeLenient reads one JSON value the way models write it: inside a code
+// DecodeLenient reads one JSON value the way models write it: inside a code
 // fence, with single quotes, Python's True, False and None, trailing commas,
 // bare keys or comments. Text after the value is an error, and so is a value
 // that was cut off: nothing is guessed. Numbers stay json.Number.
-func decodeLenient(text string) (any, error) {
+func DecodeLenient(text string) (any, error) {
 	p := &lenient{s: stripFence(text)}
 	p.space()
 	if p.i == len(p.s) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 var namePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
@@ -97,6 +98,30 @@ func (r *Registry) Lookup(name string) (Entry, bool) {
 	e, ok := r.byName[name]
 	return e, ok
 }
+
+// Resolve finds the tool that a model means by a name: the tool itself, or the
+// only one whose name differs in nothing but case, "functions." before it, and
+// blanks, "-" or "_".
+func (r *Registry) Resolve(name string) (Entry, bool) {
+	if e, ok := r.byName[name]; ok {
+		return e, true
+	}
+	folded, found := foldName(strings.TrimPrefix(name, "functions.")), ""
+	for _, n := range r.order {
+		if foldName(n) != folded {
+			continue
+		}
+		if found != "" {
+			return Entry{}, false
+		}
+		found = n
+	}
+	return r.Lookup(found)
+}
+
+var nameBlanks = strings.NewReplacer(" ", "", "_", "", "-", "")
+
+func foldName(name string) string { return strings.ToLower(nameBlanks.Replace(name)) }
 
 // All yields the tools in the order they were given.
 func (r *Registry) All() iter.Seq[Entry] {

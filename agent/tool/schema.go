@@ -117,19 +117,19 @@ func innermost(err error) error {
 
 // object decodes the arguments to an object.
 func (s *Schema) object(text string) (map[string]any, error) {
-	v, err := decodeLenient(text)
+	v, err := DecodeLenient(text)
 	switch {
 	case errors.Is(err, errEmpty):
 		return map[string]any{}, nil
 	case err != nil:
 		bare := strings.TrimSpace(text)
-		if name, ok := s.single(); ok && !strings.ContainsAny(bare[:1], "{[\"'`") {
+		if name, ok := s.single(); ok && (!strings.ContainsAny(bare[:1], "{[\"'`") || quotation(bare)) {
 			return map[string]any{name: bare}, nil
 		}
 		return nil, fmt.Errorf("the arguments are not valid JSON: %w; write one JSON object", err)
 	}
 	if text, ok := v.(string); ok {
-		if inner, err := decodeLenient(text); err == nil {
+		if inner, err := DecodeLenient(text); err == nil {
 			if m, ok := inner.(map[string]any); ok {
 				return m, nil
 			}
@@ -146,6 +146,12 @@ func (s *Schema) object(text string) (map[string]any, error) {
 		}
 		return nil, errors.New("the arguments have to be one JSON object")
 	}
+}
+
+// quotation says whether plain text begins with a word in quotes that ends
+// before the text does, as in "tides" in Brittany.
+func quotation(bare string) bool {
+	return len(bare) > 1 && strings.ContainsAny(bare[:1], "\"'`") && strings.Contains(bare[1:len(bare)-1], bare[:1])
 }
 
 // single returns the one parameter a bare value can only be meant for: the

@@ -67,6 +67,9 @@ func New(cfg Config) (*Model, error) {
 	return &Model{cfg: cfg, analyzer: analysis.New()}, nil
 }
 
+// Capabilities implements llm.Capable: it calls its tool and follows no prompt.
+func (m *Model) Capabilities() llm.Capabilities { return llm.Capabilities{ToolCalls: true} }
+
 // Stream implements llm.Model. It counts no tokens: none are spent. The
 // Confidence of a reply from passages is z, the log-odds that they hold the
 // answer; see Config.RefuseAt.

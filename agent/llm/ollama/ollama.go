@@ -102,6 +102,12 @@ func baseURL(address string) (*url.URL, error) {
 	return u, nil
 }
 
+// Capabilities implements llm.Capable. Whether a model can call tools, its
+// server says when it is offered some.
+func (m *Model) Capabilities() llm.Capabilities {
+	return llm.Capabilities{ToolCalls: true, Prompts: true, Format: true}
+}
+
 var (
 	errStopped = errors.New("the reader has stopped")
 	errIdle    = errors.New("the server has sent nothing for too long")
@@ -211,9 +217,18 @@ func classify(err error) error {
 			out.Err = fmt.Errorf("the server answered %d", status.StatusCode)
 		}
 		out.Retryable = status.StatusCode == http.StatusTooManyRequests || status.StatusCode >= http.StatusInternalServerError
-		if strings.Contains(status.ErrorMessage, "invalid JSON schema") {
+		switch {
+		case strings.Contains(status.ErrorMessage, "invalid JSON schema"):
 			out.Retryable = false
+		case strings.HasSuffix(out.Err.Error(), "does not support tools"):
+			out.Err = noToolCallsError{out.Err}
 		}
 	}
 	return out
 }
+
+// noToolCallsError is the server's refusal to offer tools to a model.
+type noToolCallsError struct{ error }
+
+// Unwrap makes it an llm.ErrNoToolCalls.
+func (noToolCallsError) Unwrap() error { return llm.ErrNoToolCalls }
