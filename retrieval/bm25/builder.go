@@ -10,6 +10,7 @@ import (
 // segmentBuilder makes a segment of chunks that come by document and ordinal.
 type segmentBuilder struct {
 	lexicon *analysis.Lexicon
+	offset  uint32 // chunks that the first document has in segments before
 	s       segment
 	ids     namesBuilder
 
@@ -29,9 +30,10 @@ type segmentBuilder struct {
 }
 
 // newSegmentBuilder returns a builder that is the lexicon's only user until it
-// has built.
-func newSegmentBuilder(lexicon *analysis.Lexicon) *segmentBuilder {
-	return &segmentBuilder{lexicon: lexicon, singles: newFieldBuilder(), titles: newTitleBuilder(lexicon)}
+// has built. offset is how many chunks the first document has in segments before
+// this.
+func newSegmentBuilder(lexicon *analysis.Lexicon, offset int) *segmentBuilder {
+	return &segmentBuilder{lexicon: lexicon, offset: uint32(offset), singles: newFieldBuilder(), titles: newTitleBuilder(lexicon)}
 }
 
 // add adds the next chunk.
@@ -59,7 +61,8 @@ func (b *segmentBuilder) add(c *store.Chunk) {
 // document counts the chunk to its document.
 func (b *segmentBuilder) document(c *store.Chunk, chunk uint32) {
 	if n := len(b.s.documents); n == 0 || b.s.documents[n-1].id != c.DocumentID {
-		b.s.documents = append(b.s.documents, document{id: c.DocumentID, revision: c.Revision, first: chunk})
+		b.s.documents = append(b.s.documents, document{id: c.DocumentID, revision: c.Revision, first: chunk, offset: b.offset})
+		b.offset = 0
 	}
 	last := len(b.s.documents) - 1
 	b.s.documents[last].count++

@@ -2,8 +2,9 @@ package bm25
 
 // Bytes is the memory of all collections: what their segments hold, dead chunks
 // included, and the tables beside them, without the few words of overhead of
-// each object.
+// each object; and about what segments take that are being built.
 func (x *Index) Bytes() (n int64) {
+	n = x.shop.building.Load()
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for _, c := range x.collections {
@@ -18,7 +19,7 @@ func (x *Index) Bytes() (n int64) {
 
 // documentBytes is what a document takes beside the characters of its id: its
 // entry in the segment, and its share of the collection's table of documents.
-const documentBytes = 32 + 56
+const documentBytes = 40 + 56
 
 // titleBytes and titleStemBytes are what a distinct title and a stem of titles
 // take in the collection's tables.
@@ -28,9 +29,12 @@ const (
 )
 
 func (v *view) bytes() int64 {
-	s := v.segment
-	n := s.ids.bytes() + 8*len(v.dead)
-	n += 4 * (len(s.idSlots) + len(s.docOf) + len(s.length) + len(s.stemOf) + len(s.singleLength) + len(v.titleDF))
+	return v.segment.bytes() + int64(8*len(v.dead)+4*len(v.titleDF))
+}
+
+func (s *segment) bytes() int64 {
+	n := s.ids.bytes()
+	n += 4 * (len(s.idSlots) + len(s.docOf) + len(s.length) + len(s.stemOf) + len(s.singleLength))
 	for i := range s.documents {
 		n += len(s.documents[i].id) + documentBytes
 	}

@@ -10,7 +10,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ragagent/retrieval"
-	"ragagent/retrieval/analysis"
 	"ragagent/retrieval/attributes"
 	"ragagent/store"
 )
@@ -20,10 +19,7 @@ import (
 func TestTopOfChosen(t *testing.T) {
 	vocabulary := strings.Fields("alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu")
 	rapid.Check(t, func(t *rapid.T) {
-		index, err := New(Config{Analyzer: analysis.New()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		index := drawIndex(t)
 		seed := rapid.Uint32().Draw(t, "seed")
 		next := func(n int) int {
 			seed = seed*1664525 + 1013904223

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ragagent/retrieval/analysis"
 	"ragagent/store"
 )
 
@@ -15,29 +14,31 @@ import (
 // writers take turns and swap it.
 type collection struct {
 	name     string
-	analyzer *analysis.Analyzer
+	shop     *workshop
 	snapshot atomic.Pointer[snapshot]
 
-	mu        sync.Mutex // of writers; guards what follows
-	documents map[string]place
-	titleUse  map[uint64]uint32 // live chunks by hash of their title
-	titleDF   map[string]uint32 // distinct live titles by stem
+	mu        sync.Mutex         // of writers; guards what follows
+	documents map[string]place   // the first or only piece of each
+	rest      map[string][]place // the others of those that have several, in order
+	titleUse  map[uint64]uint32  // live chunks by hash of their title
+	titleDF   map[string]uint32  // distinct live titles by stem
 }
 
-// place is where a document is: its segment and its index there.
+// place is where a document or a piece of one is: its segment and its index there.
 type place struct {
 	segment *segment
 	index   uint32
 }
 
-func newCollection(name string, a *analysis.Analyzer) *collection {
-	c := &collection{name: name, analyzer: a}
+func newCollection(name string, shop *workshop) *collection {
+	c := &collection{name: name, shop: shop}
 	c.reset()
 	return c
 }
 
 func (c *collection) reset() {
 	c.documents = make(map[string]place)
+	c.rest = make(map[string][]place)
 	c.titleUse = make(map[uint64]uint32)
 	c.titleDF = make(map[string]uint32)
 	c.snapshot.Store(&snapshot{name: c.name})
@@ -45,13 +46,13 @@ func (c *collection) reset() {
 
 // load replaces everything.
 func (c *collection) load(ctx context.Context, chunks iter.Seq2[store.Chunk, error]) error {
-	segments, err := buildSegments(ctx, c.analyzer, chunks)
+	segments, done, err := c.shop.build(ctx, chunks)
 	if err != nil {
 		return err
 	}
-	fresh := newCollection(c.name, c.analyzer)
+	defer done()
+	fresh := newCollection(c.name, c.shop)
 	fresh.change(nil, segments)
-	fresh.mergeAll()
 	c.become(fresh)
 	return nil
 }
@@ -61,33 +62,33 @@ func (c *collection) load(ctx context.Context, chunks iter.Seq2[store.Chunk, err
 func (c *collection) become(fresh *collection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.documents, c.titleUse, c.titleDF = fresh.documents, fresh.titleUse, fresh.titleDF
+	c.documents, c.rest, c.titleUse, c.titleDF = fresh.documents, fresh.rest, fresh.titleUse, fresh.titleDF
 	c.snapshot.Store(fresh.snapshot.Load())
 }
 
-// adopt makes an empty collection hold segments less their dead chunks. It
-// returns false if a document is in two of them.
-func (c *collection) adopt(views []*view) bool {
+// adopt makes an empty collection hold segments. It returns false if a document
+// is in them twice, or not all of it.
+func (c *collection) adopt(segments []*segment) bool {
 	e := c.edit()
-	n := 0
-	for _, v := range views {
-		e.add(v.segment, v.dead)
-		for i := range v.documents {
-			if v.alive(v.documents[i].first) {
-				n++
-			}
-		}
+	pieces := 0
+	for _, s := range segments {
+		e.add(s)
+		pieces += len(s.documents)
+	}
+	if !c.whole(pieces) {
+		return false
 	}
 	e.commit()
-	return len(c.documents) == n
+	return true
 }
 
 // replace puts new chunks in the place of a document's.
 func (c *collection) replace(ctx context.Context, documentID string, chunks iter.Seq2[store.Chunk, error]) error {
-	segments, err := buildSegments(ctx, c.analyzer, chunks)
+	segments, done, err := c.shop.build(ctx, chunks)
 	if err != nil {
 		return err
 	}
+	defer done()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.change([]string{documentID}, segments)
@@ -101,9 +102,9 @@ func (c *collection) remove(documentIDs []string) (chunks []string) {
 	defer c.mu.Unlock()
 	there := make([]string, 0, len(documentIDs))
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(documentIDs))) {
-		if p, ok := c.documents[id]; ok {
+		if _, ok := c.documents[id]; ok {
 			there = append(there, id)
-			chunks = p.appendChunks(chunks)
+			chunks = c.appendChunks(chunks, id)
 		}
 	}
 	if len(there) > 0 {
@@ -117,18 +118,16 @@ func (c *collection) remove(documentIDs []string) (chunks []string) {
 func (c *collection) documentChunks(id string) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p, ok := c.documents[id]
-	if !ok {
-		return nil
-	}
-	return p.appendChunks(nil)
+	return c.appendChunks(nil, id)
 }
 
-// appendChunks appends the ids of the document's chunks.
-func (p place) appendChunks(ids []string) []string {
-	d := &p.segment.documents[p.index]
-	for chunk := d.first; chunk < d.first+d.count; chunk++ {
-		ids = append(ids, p.segment.ids.at(int(chunk)))
+// appendChunks appends the ids of a document's chunks by ordinal.
+func (c *collection) appendChunks(ids []string, document string) []string {
+	for p := range c.pieces(document) {
+		d := p.document()
+		for chunk := d.first; chunk < d.first+d.count; chunk++ {
+			ids = append(ids, p.segment.ids.at(int(chunk)))
+		}
 	}
 	return ids
 }
@@ -137,13 +136,14 @@ func (p place) appendChunks(ids []string) []string {
 func (c *collection) change(remove []string, add []*segment) {
 	e := c.edit()
 	for _, id := range remove {
-		if p, ok := c.documents[id]; ok {
+		for p := range c.pieces(id) {
 			e.remove(p)
-			delete(c.documents, id)
 		}
+		delete(c.documents, id)
+		delete(c.rest, id)
 	}
 	for _, s := range add {
-		e.add(s, nil)
+		e.add(s)
 	}
 	e.commit()
 }
@@ -172,11 +172,11 @@ func (e *edit) writable(i int) *view {
 	return &v
 }
 
-// remove marks the chunks of a document dead.
+// remove marks the chunks of a piece of a document dead.
 func (e *edit) remove(p place) {
 	i := slices.IndexFunc(e.views, func(v *view) bool { return v.segment == p.segment })
 	v := e.writable(i)
-	d := v.documents[p.index]
+	d := p.document()
 	for chunk := d.first; chunk < d.first+d.count; chunk++ {
 		v.dead.set(chunk)
 		e.titleGoes(v.segment, chunk)
@@ -187,21 +187,17 @@ func (e *edit) remove(p place) {
 	}
 }
 
-// add appends a segment, whose chunks are alive but for those of dead. They are
-// in documents that the collection does not have.
-func (e *edit) add(s *segment, dead bitmap) {
-	v := &view{segment: s, dead: dead}
+// add appends a segment. Its documents, or pieces of documents, are none that
+// the collection has.
+func (e *edit) add(s *segment) {
+	v := &view{segment: s, live: s.sizesOf(0, uint32(s.chunks()))}
 	e.views = append(e.views, v)
 	e.own[v] = true
 	v.titleDF = make([]uint32, s.titles.stems.len())
 	come := make([]uint32, s.titles.stems.len()) // titles that are new, by stem
 	for i := range s.documents {
 		d := &s.documents[i]
-		if !v.alive(d.first) {
-			continue
-		}
-		e.c.documents[d.id] = place{s, uint32(i)}
-		v.live = v.live.plus(s.sizesOf(d.span()))
+		e.c.put(place{s, uint32(i)})
 		for chunk := d.first; chunk < d.first+d.count; chunk++ {
 			if title := s.titles.of[chunk]; title != noTitle && e.titleComes(s.titles.hash[title]) {
 				for _, stem := range s.titles.stemsOf(title) {
@@ -267,5 +263,6 @@ func (e *edit) commit() {
 		}
 		next.live = next.live.plus(v.live)
 	}
+	next.joints = e.c.joints(next.views)
 	e.c.snapshot.Store(next)
 }

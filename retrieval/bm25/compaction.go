@@ -9,9 +9,6 @@ import "math/bits"
 const (
 	tierSize  = 4
 	firstTier = 32 // chunks; all smaller segments are one tier
-	// maxSegmentTokens bounds a merged segment, whose lists are addressed with
-	// 32 bits.
-	maxSegmentTokens = 400 << 20
 	// A segment with at least this share (one in...) of dead chunks is rewritten.
 	deadShare = 3
 )
@@ -40,9 +37,15 @@ func (c *collection) mergeable() []*view {
 		if dead := v.chunks() - v.live.chunks; dead*deadShare > v.chunks() {
 			return []*view{v}
 		}
+		if v.live.tokens > c.shop.segmentTokens/2 {
+			continue // it is as long as it should get
+		}
 		t := tier(v.live.chunks)
 		tiers[t] = append(tiers[t], v)
-		if group := tiers[t]; len(group) == tierSize && tokens(group) <= maxSegmentTokens {
+		if group := tiers[t]; len(group) == tierSize {
+			for tokens(group) > c.shop.segmentTokens {
+				group = group[:len(group)-1]
+			}
 			return group
 		}
 	}
@@ -57,31 +60,16 @@ func tokens(views []*view) int64 {
 	return sum
 }
 
-// mergeAll leaves one segment, or as few as their bound allows.
-func (c *collection) mergeAll() {
-	var group []*view
-	for _, v := range c.snapshot.Load().views {
-		if len(group) > 0 && tokens(group)+v.live.tokens > maxSegmentTokens {
-			c.mergeViews(group)
-			group = nil
-		}
-		group = append(group, v)
-	}
-	if len(group) > 1 {
-		c.mergeViews(group)
-	}
-}
-
 // mergeViews puts one segment in the place of several.
 func (c *collection) mergeViews(group []*view) {
 	merged := mergeSegments(group)
-	gone := make(map[*view]bool, len(group))
+	gone := make(map[*segment]bool, len(group))
 	for _, v := range group {
-		gone[v] = true
+		gone[v.segment] = true
 	}
 	e := &edit{c: c, own: make(map[*view]bool)}
 	for _, v := range c.snapshot.Load().views {
-		if !gone[v] {
+		if !gone[v.segment] {
 			e.views = append(e.views, v)
 		}
 	}
@@ -91,8 +79,8 @@ func (c *collection) mergeViews(group []*view) {
 		v.titleDF[stem] = c.titleDF[merged.titles.stems.term(stem)]
 	}
 	e.views = append(e.views, v)
-	for i, d := range merged.documents {
-		c.documents[d.id] = place{merged, uint32(i)}
+	for i := range merged.documents {
+		c.move(merged, uint32(i), gone)
 	}
 	e.commit()
 }

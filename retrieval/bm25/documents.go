@@ -15,15 +15,22 @@ func (x *Index) Documents(collection string) iter.Seq[store.IndexedDocument] {
 		if c == nil {
 			return
 		}
-		for _, d := range c.snapshot.Load().documents() {
-			if !yield(store.IndexedDocument{ID: d.id, Revision: d.revision, Chunks: int(d.count)}) {
+		documents := c.snapshot.Load().documents()
+		for len(documents) > 0 {
+			d, pieces := store.IndexedDocument{ID: documents[0].id, Revision: documents[0].revision}, 0
+			for pieces < len(documents) && documents[pieces].id == d.ID {
+				d.Chunks += int(documents[pieces].count)
+				pieces++
+			}
+			if !yield(d) {
 				return
 			}
+			documents = documents[pieces:]
 		}
 	}
 }
 
-// documents returns those that are alive, by id.
+// documents returns the pieces of those that are alive, by id.
 func (s *snapshot) documents() []*document {
 	var alive []*document
 	for _, v := range s.views {

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ragagent/retrieval"
-	"ragagent/retrieval/analysis"
 )
 
 // exhaustive is Top without any shortcut: it adds up every posting of every
@@ -32,18 +31,19 @@ func exhaustive(m *match, k int) []retrieval.LexicalHit {
 	if most > 0 {
 		surfaceUnit = retrieval.SurfaceWeight / most
 	}
+	own := func(p *part, chunk uint32, ok bool) float64 {
+		if !ok {
+			return 0
+		}
+		i := m.index(p)
+		return words[i][chunk]*(1/m.most) + exact[i][chunk]*surfaceUnit
+	}
 	for i := range m.parts {
 		p := &m.parts[i]
-		own := func(chunk int) float64 {
-			if chunk < 0 {
-				return 0
-			}
-			return words[i][chunk]*(1/m.most) + exact[i][chunk]*surfaceUnit
-		}
 		for chunk, sum := range words[i] {
 			if sum > 0 && p.alive(uint32(chunk)) {
-				neighbour := max(own(p.before(uint32(chunk))), own(p.after(uint32(chunk))))
-				all = append(all, ranked{own(chunk) + retrieval.NeighbourWeight*neighbour, p, uint32(chunk)})
+				neighbour := max(own(m.before(p, uint32(chunk))), own(m.after(p, uint32(chunk))))
+				all = append(all, ranked{own(p, uint32(chunk), true) + retrieval.NeighbourWeight*neighbour, p, uint32(chunk)})
 			}
 		}
 	}
@@ -56,11 +56,11 @@ func exhaustive(m *match, k int) []retrieval.LexicalHit {
 			Words: words[i][r.chunk] * (1 / m.most), Surface: exact[i][r.chunk] * surfaceUnit,
 			Before: retrieval.NoChunk, After: retrieval.NoChunk,
 		}
-		if before := r.part.before(r.chunk); before >= 0 {
-			h.Before = r.part.ref(uint32(before))
+		if q, before, ok := m.before(r.part, r.chunk); ok {
+			h.Before = q.ref(before)
 		}
-		if after := r.part.after(r.chunk); after >= 0 {
-			h.After = r.part.ref(uint32(after))
+		if q, after, ok := m.after(r.part, r.chunk); ok {
+			h.After = q.ref(after)
 		}
 		hits = append(hits, h)
 	}
@@ -138,10 +138,7 @@ func compareExhaustive(t fatal, x *Index, query string, k int, collections ...st
 // Whatever was written and deleted, in however many collections.
 func TestTopEqualsExhaustive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x, err := New(Config{Analyzer: analysis.New()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := drawIndex(t)
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
 			document := fmt.Sprintf("doc%d", rapid.IntRange(0, 20).Draw(t, "document"))
 			kb := rapid.SampledFrom([]string{"a", "b", "b"}).Draw(t, "collection")

@@ -27,6 +27,7 @@ type Config struct {
 // Index implements retrieval.LexicalIndex.
 type Index struct {
 	analyzer *analysis.Analyzer
+	shop     *workshop
 
 	mu          sync.RWMutex // guards the map, not the collections
 	collections map[string]*collection
@@ -39,7 +40,7 @@ func New(cfg Config) (*Index, error) {
 	if cfg.Analyzer == nil {
 		return nil, errors.New("bm25: Config.Analyzer is required")
 	}
-	return &Index{analyzer: cfg.Analyzer, collections: make(map[string]*collection)}, nil
+	return &Index{analyzer: cfg.Analyzer, shop: newWorkshop(cfg.Analyzer), collections: make(map[string]*collection)}, nil
 }
 
 // collection returns the named one, or nil.
@@ -58,7 +59,7 @@ func (x *Index) ensure(name string) *collection {
 	defer x.mu.Unlock()
 	c := x.collections[name]
 	if c == nil {
-		c = newCollection(name, x.analyzer)
+		c = newCollection(name, x.shop)
 		x.collections[name] = c
 	}
 	return c

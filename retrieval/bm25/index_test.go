@@ -298,6 +298,20 @@ func TestFailedLoadChangesNothing(t *testing.T) {
 	}
 }
 
+// drawIndex makes an index, which may have segments so small that documents are
+// in pieces.
+func drawIndex(t *rapid.T) *Index {
+	x, err := New(Config{Analyzer: analysis.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rapid.Bool().Draw(t, "small") {
+		x.shop.batchBytes = rapid.IntRange(1, 100).Draw(t, "batch")
+		x.shop.segmentTokens = rapid.Int64Range(1, 200).Draw(t, "tokens")
+	}
+	return x
+}
+
 // drawn is a document as a property draws it.
 var drawnWords = []string{"cat", "cats", "dog", "dogs", "sun", "moon", "moons", "star", "flow", "flows", "1957", "東京都", "大学"}
 
@@ -308,7 +322,7 @@ func drawText(t *rapid.T, label string) string {
 func drawChunks(t *rapid.T, document string) []store.Chunk {
 	title := rapid.SampledFrom([]string{"", "Cat stars", "Moon flows", "Cats star", "東京", document}).Draw(t, "title")
 	var chunks []store.Chunk
-	for n := range rapid.IntRange(0, 3).Draw(t, "chunks") {
+	for n := range rapid.IntRange(0, 9).Draw(t, "chunks") {
 		chunks = append(chunks, chunk(document, n, title, drawText(t, "text")))
 	}
 	return chunks
@@ -318,10 +332,7 @@ func drawChunks(t *rapid.T, document string) []store.Chunk {
 // the same with the same scores, to the last bit, as in an index built afresh.
 func TestEqualsFreshBuild(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x, err := New(Config{Analyzer: analysis.New()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := drawIndex(t)
 		held := make(map[string][]store.Chunk)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
 			document := fmt.Sprintf("doc%d", rapid.IntRange(0, 11).Draw(t, "document"))
@@ -338,6 +349,7 @@ func TestEqualsFreshBuild(t *testing.T) {
 		for d := range 12 {
 			all = append(all, held[fmt.Sprintf("doc%d", d)]...)
 		}
+		x.shop.batchBytes, x.shop.segmentTokens = batchBytes, segmentTokens
 		if err := x.Load(context.Background(), "fresh", sequence(all...)); err != nil {
 			t.Fatal(err)
 		}

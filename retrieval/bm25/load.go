@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"runtime"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -11,44 +12,118 @@ import (
 	"ragagent/store"
 )
 
-// batchBytes is how much text makes a segment while loading: at least so much
-// of whole documents, or twice as much and a part of one. It bounds what
-// building takes of memory beside the index: about ten times as much for each
-// core.
-const batchBytes = 4 << 20
+// workshop is what the collections of an index build segments with.
+type workshop struct {
+	analyzer *analysis.Analyzer
+	// batchBytes is how much text makes a segment at first: at least so much of
+	// whole documents, or twice as much and a piece of one.
+	batchBytes int
+	// segmentTokens is how many tokens a segment that is made of several may
+	// have. Together these bound what building takes of memory beside the index:
+	// about ten times a batch for each core, and twice what the largest segment
+	// takes.
+	segmentTokens int64
+	building      atomic.Int64 // bytes that this takes now, about
+}
 
-// maxLexicon is how many words a lexicon may have that is used again.
-const maxLexicon = 1 << 19
+const (
+	batchBytes    = 4 << 20
+	segmentTokens = 16 << 20
+	// workBytes is about what building a segment takes for each byte of text.
+	workBytes = 10
+	// maxLexicon is how many words a lexicon may have that is used again.
+	maxLexicon = 1 << 19
+)
 
-// buildSegments makes segments of whole documents, on all cores.
-func buildSegments(ctx context.Context, a *analysis.Analyzer, chunks iter.Seq2[store.Chunk, error]) ([]*segment, error) {
+func newWorkshop(a *analysis.Analyzer) *workshop {
+	return &workshop{analyzer: a, batchBytes: batchBytes, segmentTokens: segmentTokens}
+}
+
+// build makes segments of chunks that come by document and ordinal, on all
+// cores, as few as their size allows. They count as being built until done is
+// called.
+func (w *workshop) build(ctx context.Context, chunks iter.Seq2[store.Chunk, error]) (segments []*segment, done func(), err error) {
 	workers := runtime.GOMAXPROCS(0)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(workers)
+	var builders errgroup.Group
+	builders.SetLimit(workers)
 	lexicons := make(chan *analysis.Lexicon, workers) // to be used again
-	var built []*segmentSlot
-	for batch, err := range batches(ctx, chunks) {
-		if err != nil {
-			_ = group.Wait() // the batches' own errors can only be ctx's
-			return nil, err
+	built := make(chan chan *segment, workers)        // in order
+	a := assembly{shop: w}
+	var assembler errgroup.Group
+	assembler.Go(func() error {
+		for segment := range built {
+			a.add(<-segment)
 		}
-		slot := new(segmentSlot)
-		built = append(built, slot)
-		group.Go(func() error {
-			lexicon := lexiconOf(a, lexicons)
-			slot.segment = buildSegment(lexicon, batch)
+		return nil
+	})
+	for b, failed := range w.batches(ctx, chunks) {
+		if err = failed; err != nil {
+			break
+		}
+		out := make(chan *segment, 1)
+		built <- out
+		builders.Go(func() error {
+			lexicon := lexiconOf(w.analyzer, lexicons)
+			out <- w.buildSegment(lexicon, b)
 			lexicons <- lexicon
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
+	close(built)
+	_ = assembler.Wait() // neither fails
+	_ = builders.Wait()
+	if err != nil {
+		w.building.Add(-a.bytes)
+		return nil, nil, err
 	}
-	segments := make([]*segment, len(built))
-	for i, slot := range built {
-		segments[i] = slot.segment
+	a.flush()
+	return a.whole, func() { w.building.Add(-a.bytes) }, nil
+}
+
+// assembly merges segments that come in the order of their chunks.
+type assembly struct {
+	shop   *workshop
+	parts  []*segment // to be merged
+	tokens int64      // of parts
+	whole  []*segment
+	bytes  int64 // of parts and whole, and counted as being built
+}
+
+func (a *assembly) add(s *segment) {
+	a.count(s.bytes())
+	tokens := s.sizesOf(0, uint32(s.chunks())).tokens
+	if a.tokens+tokens > a.shop.segmentTokens {
+		a.flush()
 	}
-	return joinDocuments(segments), nil
+	a.parts = append(a.parts, s)
+	a.tokens += tokens
+}
+
+func (a *assembly) count(bytes int64) {
+	a.bytes += bytes
+	a.shop.building.Add(bytes)
+}
+
+// flush merges what has come.
+func (a *assembly) flush() {
+	switch len(a.parts) {
+	case 0:
+		return
+	case 1:
+		a.whole = append(a.whole, a.parts[0])
+	default:
+		views := make([]*view, len(a.parts))
+		for i, s := range a.parts {
+			views[i] = &view{segment: s}
+		}
+		merged := mergeSegments(views)
+		a.count(merged.bytes())
+		for _, s := range a.parts {
+			a.count(-s.bytes())
+		}
+		a.whole = append(a.whole, merged)
+	}
+	a.parts, a.tokens = nil, 0
 }
 
 // lexiconOf returns a lexicon that nobody uses.
@@ -63,66 +138,52 @@ func lexiconOf(a *analysis.Analyzer, free <-chan *analysis.Lexicon) *analysis.Le
 	return a.NewLexicon()
 }
 
-// segmentSlot is where a goroutine leaves the segment it built.
-type segmentSlot struct{ segment *segment }
-
-func buildSegment(lexicon *analysis.Lexicon, chunks []store.Chunk) *segment {
-	b := newSegmentBuilder(lexicon)
-	for i := range chunks {
-		b.add(&chunks[i])
+func (w *workshop) buildSegment(lexicon *analysis.Lexicon, b batch) *segment {
+	w.building.Add(int64(b.text) * workBytes)
+	defer w.building.Add(-int64(b.text) * workBytes)
+	builder := newSegmentBuilder(lexicon, b.offset)
+	for i := range b.chunks {
+		builder.add(&b.chunks[i])
 	}
-	return b.build()
+	return builder.build()
 }
 
-// joinDocuments merges neighbouring segments that have parts of one document.
-func joinDocuments(segments []*segment) []*segment {
-	var joined []*segment
-	for from := 0; from < len(segments); {
-		to := from + 1
-		for to < len(segments) && segments[to-1].lastDocument() == segments[to].documents[0].id {
-			to++
-		}
-		if to-from == 1 {
-			joined = append(joined, segments[from])
-		} else {
-			views := make([]*view, 0, to-from)
-			for _, s := range segments[from:to] {
-				views = append(views, &view{segment: s, live: s.sizesOf(0, uint32(s.chunks()))})
-			}
-			joined = append(joined, mergeSegments(views))
-		}
-		from = to
-	}
-	return joined
+// batch is what a segment is made of at first.
+type batch struct {
+	chunks []store.Chunk
+	text   int // bytes
+	offset int // chunks of the first document in the batches before
 }
-
-func (s *segment) lastDocument() string { return s.documents[len(s.documents)-1].id }
 
 // batches cuts a sequence of chunks.
-func batches(ctx context.Context, chunks iter.Seq2[store.Chunk, error]) iter.Seq2[[]store.Chunk, error] {
-	return func(yield func([]store.Chunk, error) bool) {
-		var batch []store.Chunk
-		size := 0
+func (w *workshop) batches(ctx context.Context, chunks iter.Seq2[store.Chunk, error]) iter.Seq2[batch, error] {
+	return func(yield func(batch, error) bool) {
+		var b batch
+		document, n := "", 0 // of the latest chunk, and its chunks so far
 		for chunk, err := range chunks {
-			if err == nil && len(batch)%256 == 0 {
+			if err == nil && len(b.chunks)%256 == 0 {
 				err = ctx.Err()
 			}
 			if err != nil {
-				yield(nil, err)
+				yield(batch{}, err)
 				return
 			}
-			if size >= 2*batchBytes || size >= batchBytes && chunk.DocumentID != batch[len(batch)-1].DocumentID {
-				if !yield(batch, nil) {
+			if chunk.DocumentID != document {
+				document, n = chunk.DocumentID, 0
+			}
+			if b.text >= 2*w.batchBytes || b.text >= w.batchBytes && n == 0 {
+				if !yield(b, nil) {
 					return
 				}
-				batch, size = nil, 0
+				b = batch{offset: n}
 			}
 			chunk.Vector = nil
-			batch = append(batch, chunk)
-			size += len(chunk.Text)
+			b.chunks = append(b.chunks, chunk)
+			b.text += len(chunk.Text)
+			n++
 		}
-		if len(batch) > 0 {
-			yield(batch, nil)
+		if len(b.chunks) > 0 {
+			yield(b, nil)
 		}
 	}
 }

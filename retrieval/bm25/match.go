@@ -100,8 +100,9 @@ func newMatch(snaps []*snapshot) *match {
 	for i, s := range snaps {
 		m.live = m.live.plus(s.live)
 		m.titles += s.titles
+		views := len(m.parts)
 		for _, v := range s.views {
-			m.parts = append(m.parts, part{view: v, snap: i, first: retrieval.ChunkRef(chunks)})
+			m.parts = append(m.parts, part{view: v, snap: i, views: views, first: retrieval.ChunkRef(chunks)})
 			chunks += v.chunks()
 			zeros += 2*v.chunks() + v.titles.count()
 		}

@@ -73,11 +73,11 @@ func (s *segment) takeChunks(v *view, ids *namesBuilder) []uint32 {
 // takeDocument appends a document and returns its number; if it is the rest of
 // the last one, that has more chunks now.
 func (s *segment) takeDocument(d *document, first uint32) int {
-	if last := len(s.documents) - 1; last >= 0 && s.documents[last].id == d.id {
+	if last := len(s.documents) - 1; last >= 0 && d.follows(&s.documents[last]) {
 		s.documents[last].count += d.count
 		return last
 	}
-	s.documents = append(s.documents, document{d.id, d.revision, first, d.count})
+	s.documents = append(s.documents, document{d.id, d.revision, first, d.count, d.offset})
 	return len(s.documents) - 1
 }
 

@@ -11,6 +11,7 @@ import (
 type part struct {
 	*view
 	snap  int
+	views int                // index of the snapshot's first part
 	first retrieval.ChunkRef // of chunk 0
 	// chosen are the chunks that Top may return, all of them alive; nil for all
 	// that are.

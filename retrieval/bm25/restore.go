@@ -13,20 +13,20 @@ import (
 
 // Restore implements retrieval.LexicalIndex. data is copied where it is kept.
 func (x *Index) Restore(ctx context.Context, collection string, data []byte) error {
-	views, err := decodeViews(ctx, data)
+	segments, err := decodeSegments(ctx, data)
 	if err != nil {
 		return fmt.Errorf("restore words of %s: %w", collection, err)
 	}
-	fresh := newCollection(collection, x.analyzer)
-	if !fresh.adopt(views) {
-		return fmt.Errorf("restore words of %s: a document is there twice: %w", collection, store.ErrDamaged)
+	fresh := newCollection(collection, x.shop)
+	if !fresh.adopt(segments) {
+		return fmt.Errorf("restore words of %s: a document is there twice or in part: %w", collection, store.ErrDamaged)
 	}
 	x.ensure(collection).become(fresh)
 	return nil
 }
 
-// decodeViews reads what Save wrote.
-func decodeViews(ctx context.Context, data []byte) ([]*view, error) {
+// decodeSegments reads what Save wrote.
+func decodeSegments(ctx context.Context, data []byte) ([]*segment, error) {
 	data, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok || len(data) < 12 {
 		return nil, store.ErrDamaged
@@ -37,21 +37,21 @@ func decodeViews(ctx context.Context, data []byte) ([]*view, error) {
 	}
 	n := binary.LittleEndian.Uint32(data[8:])
 	d := decoder{data: data[12:]}
-	var views []*view
+	var segments []*segment
 	for range n {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		v := d.view()
+		s := d.segment()
 		if d.broken {
-			return nil, fmt.Errorf("segment %d: %w", len(views), store.ErrDamaged)
+			return nil, fmt.Errorf("segment %d: %w", len(segments), store.ErrDamaged)
 		}
-		views = append(views, v)
+		segments = append(segments, s)
 	}
 	if len(d.data) > 0 {
 		return nil, fmt.Errorf("%d bytes too many: %w", len(d.data), store.ErrDamaged)
 	}
-	return views, nil
+	return segments, nil
 }
 
 // decoder reads sections. It checks everything that searching and merging rely
@@ -67,9 +67,8 @@ func (d *decoder) require(holds bool) bool {
 	return !d.broken
 }
 
-func (d *decoder) view() *view {
+func (d *decoder) segment() *segment {
 	s := new(segment)
-	v := &view{segment: s}
 	s.ids = d.names()
 	d.documents(s)
 	s.length = d.uint32s()
@@ -82,22 +81,18 @@ func (d *decoder) view() *view {
 	s.singles = d.field(s.chunks(), nil)
 	d.require(s.singles.len() == 0 || s.singleLength != nil)
 	d.titles(s)
-	v.dead = d.uint64s()
-	if d.require(len(v.dead) == 0 || len(v.dead) == len(newBitmap(s.chunks()))) {
-		d.require(v.wholeDocuments())
+	if d.require(s.chunks() > 0) {
 		s.idSlots = newSlots(&s.ids)
-	}
-	if !d.broken {
 		s.setBounds()
 	}
-	return v
+	return s
 }
 
 // documents reads the documents, which divide the chunks among them.
 func (d *decoder) documents(s *segment) {
 	ids := d.names()
-	revisions, counts := d.uint64s(), d.uint32s()
-	if !d.require(len(revisions) == ids.len() && len(counts) == ids.len()) {
+	revisions, counts, offsets := d.uint64s(), d.uint32s(), d.uint32s()
+	if !d.require(len(revisions) == ids.len() && len(counts) == ids.len() && len(offsets) == ids.len()) {
 		return
 	}
 	s.documents = make([]document, ids.len())
@@ -106,31 +101,12 @@ func (d *decoder) documents(s *segment) {
 		if !d.require(count > 0 && int(count) <= s.chunks()-len(s.docOf)) {
 			return
 		}
-		s.documents[i] = document{ids.at(i), int(revisions[i]), uint32(len(s.docOf)), count}
+		s.documents[i] = document{ids.at(i), int(revisions[i]), uint32(len(s.docOf)), count, offsets[i]}
 		for range count {
 			s.docOf = append(s.docOf, uint32(i))
 		}
 	}
 	d.require(len(s.docOf) == s.chunks())
-}
-
-// wholeDocuments says whether every document is alive or dead as a whole, and
-// one is alive.
-func (v *view) wholeDocuments() bool {
-	alive := 0
-	for i := range v.documents {
-		doc := &v.documents[i]
-		first := v.alive(doc.first)
-		for chunk := doc.first; chunk < doc.first+doc.count; chunk++ {
-			if v.alive(chunk) != first {
-				return false
-			}
-		}
-		if first {
-			alive++
-		}
-	}
-	return alive > 0
 }
 
 func (d *decoder) titles(s *segment) {

@@ -17,7 +17,7 @@ import (
 // the rest is not saved: hash tables, document frequencies, inversions.
 const (
 	magic         = "RAGBM25\n"
-	formatVersion = 1
+	formatVersion = 2
 )
 
 // Save implements retrieval.LexicalIndex.
@@ -75,22 +75,24 @@ func (e *encoder) view(v *view) {
 	e.field(&t.stems)
 	e.field(&t.words)
 	e.uint32s(t.stemOf)
-	e.uint64s(nil) // the format has a place for deleted ones
 }
 
 func (e *encoder) documents(documents []document) {
 	var ids namesBuilder
 	revisions := make([]uint64, len(documents))
 	counts := make([]uint32, len(documents))
+	offsets := make([]uint32, len(documents))
 	for i := range documents {
 		ids.add(documents[i].id)
 		revisions[i] = uint64(documents[i].revision)
 		counts[i] = documents[i].count
+		offsets[i] = documents[i].offset
 	}
 	n := ids.build()
 	e.names(&n)
 	e.uint64s(revisions)
 	e.uint32s(counts)
+	e.uint32s(offsets)
 }
 
 func (e *encoder) field(f *field) {

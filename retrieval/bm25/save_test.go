@@ -13,7 +13,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ragagent/retrieval"
-	"ragagent/retrieval/analysis"
 	"ragagent/store"
 )
 
@@ -205,10 +204,7 @@ func FuzzRestore(f *testing.F) {
 func TestSavedBetweenChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ctx := context.Background()
-		kept, err := New(Config{Analyzer: analysis.New()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := drawIndex(t)
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
 			document := fmt.Sprintf("doc%d", rapid.IntRange(0, 7).Draw(t, "document"))
 			chunks := drawChunks(t, document)

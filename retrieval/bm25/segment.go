@@ -2,9 +2,10 @@ package bm25
 
 import "sync/atomic"
 
-// segment is an immutable index of some chunks. Whole documents only: the
-// chunks of a document stand side by side, by ordinal. What was deleted since
-// it was built is in the view that a snapshot has of it.
+// segment is an immutable index of some chunks: of whole documents, and of
+// pieces of documents that are too long for one segment. The chunks of each
+// stand side by side, by ordinal. What was deleted since it was built is in the
+// view that a snapshot has of it.
 type segment struct {
 	ids       names // of chunks
 	idSlots   slots
@@ -27,12 +28,19 @@ type segment struct {
 	numbered atomic.Value // *numbered; see numbersIn
 }
 
-// document is the range of chunks [first, first+count).
+// document is the range of chunks [first, first+count), all that a document has
+// or a piece of it.
 type document struct {
 	id       string
 	revision int
 	first    uint32
 	count    uint32
+	offset   uint32 // chunks of the document that come before this piece
+}
+
+// follows says whether a piece continues another.
+func (d *document) follows(before *document) bool {
+	return d.id == before.id && d.revision == before.revision && d.offset == before.offset+before.count
 }
 
 // span returns the range of the document's chunks.

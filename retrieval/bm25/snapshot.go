@@ -8,6 +8,7 @@ type snapshot struct {
 	titles int // distinct titles of live chunks
 	// titleStems is how many distinct stems these have.
 	titleStems int
+	joints     *joints // nil if there are none
 }
 
 // view is a segment less what was deleted from it since it was built.
@@ -40,8 +41,9 @@ func (v *view) liveDF(f *field, term int, buf *[]posting) int {
 	return n
 }
 
-// before and after return the neighbour of a chunk in its document, or -1. A
-// document is deleted as a whole, so the neighbour of a live chunk is alive.
+// before and after return the neighbour of a chunk in its document, or -1 if
+// that is none or across a joint. A document is deleted as a whole, so the
+// neighbour of a live chunk is alive.
 func (v *view) before(chunk uint32) int {
 	if chunk == 0 || v.docOf[chunk-1] != v.docOf[chunk] {
 		return -1

@@ -28,9 +28,21 @@ func (m *match) best(k int) []ranked {
 	top := topK{k: k}
 	for _, i := range m.largestFirst() {
 		found := m.prune(i, m.ownClauses(i), pruning{k: k, handedOn: retrieval.NeighbourWeight, threshold: top.threshold()})
-		m.offer(&top, i, found)
+		m.offer(&top, i, m.withJoints(i, found))
 	}
 	return top.sorted()
+}
+
+// withJoints adds the eligible chunks of a part that have a neighbour in another:
+// pruning does not know what that hands on to them.
+func (m *match) withJoints(part int, chunks []uint32) []uint32 {
+	p := &m.parts[part]
+	for _, chunk := range m.jointed(p) {
+		if p.eligible(chunk) && !slices.Contains(chunks, chunk) {
+			chunks = append(chunks, chunk)
+		}
+	}
+	return chunks
 }
 
 // offer evaluates chunks of a part and puts forward those with a matching word.
@@ -80,22 +92,6 @@ func (m *match) Own(ref retrieval.ChunkRef) float64 {
 	return m.ownScore(&m.parts[i], chunk)
 }
 
-// evaluateWithNeighbours evaluates what the scores of chunks need.
-func (m *match) evaluateWithNeighbours(part int, chunks []uint32) {
-	p := &m.parts[part]
-	all := make([]uint32, 0, 3*len(chunks))
-	for _, chunk := range chunks {
-		all = append(all, chunk)
-		if before := p.before(chunk); before >= 0 {
-			all = append(all, uint32(before))
-		}
-		if after := p.after(chunk); after >= 0 {
-			all = append(all, uint32(after))
-		}
-	}
-	m.evaluate(part, all)
-}
-
 // hit returns a chunk that is evaluated with its neighbours.
 func (m *match) hit(p *part, chunk uint32) retrieval.LexicalHit {
 	v := p.valueOf(chunk)
@@ -109,11 +105,11 @@ func (m *match) hit(p *part, chunk uint32) retrieval.LexicalHit {
 		After:      retrieval.NoChunk,
 		Score:      m.score(p, chunk),
 	}
-	if before := p.before(chunk); before >= 0 {
-		h.Before = p.ref(uint32(before))
+	if q, before, ok := m.before(p, chunk); ok {
+		h.Before = q.ref(before)
 	}
-	if after := p.after(chunk); after >= 0 {
-		h.After = p.ref(uint32(after))
+	if q, after, ok := m.after(p, chunk); ok {
+		h.After = q.ref(after)
 	}
 	return h
 }
@@ -128,11 +124,11 @@ func (m *match) ownScore(p *part, chunk uint32) float64 {
 // score is LexicalHit.Score of a chunk that is evaluated with its neighbours.
 func (m *match) score(p *part, chunk uint32) float64 {
 	best := 0.
-	if before := p.before(chunk); before >= 0 {
-		best = m.ownScore(p, uint32(before))
+	if q, before, ok := m.before(p, chunk); ok {
+		best = m.ownScore(q, before)
 	}
-	if after := p.after(chunk); after >= 0 {
-		best = max(best, m.ownScore(p, uint32(after)))
+	if q, after, ok := m.after(p, chunk); ok {
+		best = max(best, m.ownScore(q, after))
 	}
 	return m.ownScore(p, chunk) + float64(retrieval.NeighbourWeight*best)
 }
