@@ -61,6 +61,7 @@ var (
 	_ store.Addresses      = (*DB)(nil)
 	_ store.Conversations  = (*DB)(nil)
 	_ store.Runs           = (*DB)(nil)
+	_ store.Evaluations    = (*DB)(nil)
 
 	_ store.EmbedderChanges = (*DB)(nil)
 )
