@@ -21,7 +21,9 @@ type retrieveRequest struct {
 	Mode           retrieval.Mode  `json:"mode"`
 	Rewrite        *bool           `json:"rewrite"`
 	Rerank         *bool           `json:"rerank"`
+	Fold           *bool           `json:"fold"`
 	Explain        bool            `json:"explain"`
+	ExplainChunk   string          `json:"explain_chunk"`
 }
 
 type retrieveAnswer struct {
@@ -31,6 +33,8 @@ type retrieveAnswer struct {
 	Degraded       []string    `json:"degraded"`
 	ElapsedMS      float64     `json:"elapsed_ms"` // with microseconds
 	Stages         []stageTime `json:"stages,omitempty"`
+	// ExplainedChunk is what became of explain_chunk.
+	ExplainedChunk *standingAnswer `json:"explained_chunk,omitempty"`
 }
 
 // stageTime is how long one of retrieval's stages took.
@@ -64,6 +68,7 @@ type hitAnswer struct {
 	CharEnd       int                    `json:"char_end"`
 	Context       string                 `json:"context,omitempty"`
 	Parent        *parentAnswer          `json:"parent,omitempty"`
+	AlsoIn        []placeAnswer          `json:"also_in,omitempty"`
 	Metadata      store.Metadata         `json:"metadata"`
 	Explain       *retrieval.Explanation `json:"explain,omitempty"`
 }
@@ -143,10 +148,16 @@ func (s *Server) queryOf(ctx context.Context, in retrieveRequest) (retrieval.Que
 		Mode:      in.Mode,
 		NoRewrite: in.Rewrite != nil && !*in.Rewrite,
 		NoRerank:  in.Rerank != nil && !*in.Rerank,
+		NoFold:    in.Fold != nil && !*in.Fold,
 		Explain:   in.Explain,
+
+		ExplainChunk: in.ExplainChunk,
 	}
 	if err := questionProblem("query", strings.TrimSpace(in.Query), retrieval.MaxQueryBytes); err != nil {
 		return query, err
+	}
+	if len(in.ExplainChunk) > maxIDBytes {
+		return query, invalidField("explain_chunk", "has %d bytes, at most %d are allowed", len(in.ExplainChunk), maxIDBytes)
 	}
 	switch in.Mode {
 	case "", retrieval.Hybrid, retrieval.Lexical, retrieval.Dense:
@@ -181,6 +192,7 @@ func retrieveAnswerOf(r retrieval.Result) retrieveAnswer {
 		Degraded:       array(r.Degraded),
 		ElapsedMS:      float64(r.Elapsed.Microseconds()) / 1000,
 		Stages:         stagesOf(r.Timings),
+		ExplainedChunk: standingOf(r.Standing),
 	}
 	for i, h := range r.Hits {
 		out.Hits[i] = hitAnswer{
@@ -198,6 +210,7 @@ func retrieveAnswerOf(r retrieval.Result) retrieveAnswer {
 			CharEnd:       h.Span.End,
 			Context:       h.Context,
 			Parent:        parentOf(h),
+			AlsoIn:        placesOf(h),
 			Metadata:      metadataOf(h.Metadata),
 			Explain:       h.Explain,
 		}

@@ -172,7 +172,7 @@ func (b *bench) run(t testing.TB, q retrieval.Query) (eval.Scores, []time.Durati
 		result, err := b.pipeline.Retrieve(t.Context(), q)
 		check(t, err)
 		times = append(times, result.Elapsed)
-		for _, hit := range result.Hits {
+		for _, hit := range retrieval.Unfold(result.Hits) {
 			ranking[question.ID] = append(ranking[question.ID], eval.Scored{ID: hit.DocumentID, Score: hit.Score})
 		}
 	}

@@ -20,7 +20,9 @@ type denseResult struct {
 	// weights are what a cosine counts, by knowledge base.
 	weights map[string]float64
 	// near are the nearest chunks of all knowledge bases.
-	near     []store.VectorHit
+	near []store.VectorHit
+	// nearOf are those of each.
+	nearOf   map[string][]store.VectorHit
 	degraded []string
 	// spaces are the collections that were asked, by knowledge base; they stay
 	// until release.
@@ -50,7 +52,7 @@ func (r denseResult) explained(mode Mode) denseResult {
 func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult {
 	ctx, cancel := context.WithTimeout(ctx, p.denseTimeout)
 	defer cancel()
-	r := denseResult{queries: make(map[string][]float32), weights: make(map[string]float64), spaces: make(map[string]string)}
+	r := denseResult{queries: make(map[string][]float32), weights: make(map[string]float64), spaces: make(map[string]string), nearOf: make(map[string][]store.VectorHit)}
 	embedded := make(map[string][]float32)
 	for _, kb := range pl.bases {
 		kb, space, err := p.pin(ctx, kb, &r)
@@ -84,6 +86,7 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 		default:
 			r.queries[kb.ID], r.spaces[kb.ID], r.weights[kb.ID] = vector, space, p.denseWeight(kb)
 			r.near = append(r.near, hits...)
+			r.nearOf[kb.ID] = hits
 		}
 	}
 	return r

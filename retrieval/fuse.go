@@ -45,6 +45,15 @@ func gather(match LexicalMatch, lexical []LexicalHit, dense *denseResult) []cand
 	return candidates
 }
 
+// order sorts the candidates by the evidence of a mode.
+func order(match LexicalMatch, candidates []candidate, mode Mode) {
+	if mode == Dense {
+		rankByCosine(candidates)
+		return
+	}
+	fuse(match, candidates)
+}
+
 // fuse sets the evidence of every candidate and sorts them by it.
 //
 //	own      = Words + weight cosine + Surface

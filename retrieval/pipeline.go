@@ -68,6 +68,10 @@ var _ Retriever = (*Pipeline)(nil)
 // rerankDepth is how many candidates the second stage sees.
 const rerankDepth = 100
 
+// spareDepth is how many candidates more than wanted go on, to take the place
+// of those that are folded or have gone.
+const spareDepth = 10
+
 // NewPipeline returns a pipeline over an index.
 func NewPipeline(cfg PipelineConfig) (*Pipeline, error) {
 	if cfg.Index == nil || cfg.Records == nil {
@@ -170,8 +174,14 @@ func (p *Pipeline) answer(ctx context.Context, text string, plan *plan, result *
 	}
 	hits = p.rerank(ctx, found.match.Text(), hits, plan, result)
 	watch.lap(StageRerank)
-	result.Hits, err = p.finish(ctx, merged(hits), plan)
+	shown := merged(hits)
+	result.Hits, err = p.finish(ctx, shown, plan)
 	watch.lap(StageFetch)
+	if err == nil && plan.ExplainChunk != "" {
+		result.Standing, err = p.standing(ctx, &course{
+			found: &found, candidates: candidates, fetched: p.depth(plan), reranked: hits, merged: shown, hits: result.Hits,
+		}, plan)
+	}
 	return true, err
 }
 
@@ -247,25 +257,26 @@ func (p *Pipeline) rank(ctx context.Context, found *found, plan *plan, result *R
 		}
 		result.Degraded = append(result.Degraded, "dense: "+err.Error())
 	}
-	if plan.Mode == Dense {
-		rankByCosine(candidates)
-	} else {
-		fuse(found.match, candidates)
-	}
+	order(found.match, candidates, plan.Mode)
 	return candidates, nil
 }
 
-// fetch turns the best candidates into hits with their texts; whole says that
-// all of them are still there.
-func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []candidate, plan *plan) (hits []Hit, whole bool, err error) {
-	depth := plan.TopK
+// depth is how many candidates go on behind the first stage.
+func (p *Pipeline) depth(plan *plan) int {
+	depth := plan.TopK + spareDepth
 	if p.reranks(plan) {
 		depth = max(depth, rerankDepth)
 	}
 	if plan.sections() {
 		depth = max(depth, sectionDepth*plan.TopK)
 	}
-	candidates = candidates[:min(depth, len(candidates))]
+	return depth
+}
+
+// fetch turns the best candidates into hits with their texts; whole says that
+// all of them are still there.
+func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []candidate, plan *plan) (hits []Hit, whole bool, err error) {
+	candidates = candidates[:min(p.depth(plan), len(candidates))]
 	ids := make([]string, len(candidates))
 	byID := make(map[string]*candidate, len(candidates))
 	for i := range candidates {
@@ -286,7 +297,7 @@ func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []c
 			Score:             Calibrate(c.evidence),
 			Terms:             match.Holds(c.lexical.Ref),
 		}
-		if plan.Explain {
+		if plan.Explain || plan.explains(chunk.ID, chunk.DocumentID) {
 			hit.Explain = c.explain(match, plan.Mode)
 		}
 		hits = append(hits, hit)
@@ -327,6 +338,7 @@ func (p *Pipeline) rerankOnce(ctx context.Context, r Reranker, text string, hits
 func (p *Pipeline) finish(ctx context.Context, hits []Hit, plan *plan) ([]Hit, error) {
 	out := make([]Hit, 0, min(plan.TopK, len(hits)))
 	documents := make(map[string]*store.Document)
+	var same duplicates
 	for _, hit := range hits {
 		if len(out) == plan.TopK {
 			break
@@ -342,6 +354,12 @@ func (p *Pipeline) finish(ctx context.Context, hits []Hit, plan *plan) ([]Hit, e
 			continue // deleted or changed just now
 		}
 		hit.DocumentName, hit.Metadata = doc.Name, doc.Metadata
+		if !plan.NoFold {
+			if i := same.of(&hit); i >= 0 {
+				out[i].AlsoIn = append(out[i].AlsoIn, placeOf(&hit))
+				continue
+			}
+		}
 		out = append(out, hit)
 	}
 	return out, nil

@@ -43,7 +43,11 @@ type Query struct {
 	Mode      Mode
 	NoRewrite bool // search the text as it is
 	NoRerank  bool // leave the second stage out
+	NoFold    bool // show each of several passages that say the same
 	Explain   bool // fill Hit.Explain
+	// ExplainChunk is the id of a chunk or a document: Result.Standing tells what
+	// became of it.
+	ExplainChunk string
 }
 
 // Bounds of a query.
@@ -77,6 +81,9 @@ type Hit struct {
 	// Siblings are the other found chunks of Parent, best first: of a section
 	// only the best chunk is a hit.
 	Siblings []Sibling
+	// AlsoIn are worse hits that say the same, best first: they are not shown
+	// by themselves.
+	AlsoIn []Place
 }
 
 // Result is what a query found.
@@ -89,6 +96,8 @@ type Result struct {
 	// Terms are the analysed words of the query with their weight in the
 	// searched knowledge bases: answerers weigh sentences with them.
 	Terms []TermWeight
+	// Standing is that of Query.ExplainChunk, nil if none was asked about.
+	Standing *Standing
 	// Degraded names the stages that failed and were left out, with the reason.
 	Degraded []string
 	Elapsed  time.Duration

@@ -28,6 +28,9 @@ func (p *plan) collections() []string {
 	return ids
 }
 
+// maxIDBytes bounds the id of Query.ExplainChunk.
+const maxIDBytes = 256
+
 // check returns an error that names the first field that cannot be accepted.
 func (q *Query) check() error {
 	switch {
@@ -41,6 +44,8 @@ func (q *Query) check() error {
 		return store.Invalid("knowledge_bases", "must name at least one")
 	case q.TopK < 0 || q.TopK > store.MaxTopK:
 		return store.Invalid("top_k", "is %d; must be 1 to %d", q.TopK, store.MaxTopK)
+	case len(q.ExplainChunk) > maxIDBytes:
+		return store.Invalid("explain_chunk", "has %d bytes; at most %d are allowed", len(q.ExplainChunk), maxIDBytes)
 	case math.IsNaN(q.ScoreThreshold) || q.ScoreThreshold < 0 || q.ScoreThreshold > 1:
 		return store.Invalid("score_threshold", "is %v; must be 0 to 1", q.ScoreThreshold)
 	}
