@@ -88,19 +88,21 @@ func (s *Service) dropBlob(ctx context.Context, hash string) {
 // the disk most of the time.
 const droppers = 16
 
-// dropBlobs is dropBlob for many. It holds all their locks, which it takes in
-// ascending order; whoever holds the lock of one waits for no other.
-func (s *Service) dropBlobs(ctx context.Context, hashes []string) {
+// dropBlobs is dropBlob for many; it returns whether all are gone that nothing
+// refers to. It holds all their locks, which it takes in ascending order;
+// whoever holds the lock of one waits for no other.
+func (s *Service) dropBlobs(ctx context.Context, hashes []string) (gone bool) {
 	hashes = slices.Compact(slices.Sorted(slices.Values(hashes)))
 	hashes = slices.DeleteFunc(hashes, func(hash string) bool { return hash == "" })
 	for _, hash := range hashes {
 		defer s.blobs.lock(hash)()
 	}
+	all := len(hashes)
 	hashes = slices.DeleteFunc(hashes, s.blobs.keep)
 	unused, err := s.cfg.Records.UnusedBlobs(ctx, hashes)
 	if err != nil {
 		s.cfg.Log.Error("blobs not removed", "blobs", len(hashes), "error", err)
-		return
+		return false
 	}
 	var removing errgroup.Group
 	removing.SetLimit(droppers)
@@ -108,11 +110,12 @@ func (s *Service) dropBlobs(ctx context.Context, hashes []string) {
 		removing.Go(func() error {
 			if err := s.cfg.Blobs.Delete(ctx, hash); err != nil {
 				s.cfg.Log.Error("blob not removed", "sha256", hash, "error", err)
+				return err
 			}
 			return nil
 		})
 	}
-	_ = removing.Wait() // what fails is logged
+	return removing.Wait() == nil && all == len(hashes)
 }
 
 // dropLocked is dropBlob for whoever holds the lock of the hash.

@@ -24,10 +24,11 @@ type Records interface {
 	// ReferencedBlobs yields the hash of every blob that a document refers to,
 	// each once, ascending.
 	ReferencedBlobs(ctx context.Context) iter.Seq2[string, error]
-	// DroppedBlobs lists the hashes that documents have ceased to refer to
-	// since ForgetDropped; they may be in use again.
-	DroppedBlobs(ctx context.Context) ([]string, error)
-	ForgetDropped(ctx context.Context) error
+	// DroppedBlobs lists the hashes that documents have ceased to refer to, by
+	// the oldest deletions that ForgetDropped was not told of, limit at most;
+	// upTo stands for the last of them, 0 for none. They may be in use again.
+	DroppedBlobs(ctx context.Context, limit int) (hashes []string, upTo int64, err error)
+	ForgetDropped(ctx context.Context, upTo int64) error
 }
 
 // Embedder turns texts into vectors: one per text, same order, L2 norm 1, nil

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-
-	"ragagent/store"
 )
 
 // Unsettling is implemented by blob stores that remember which blobs were under
@@ -20,22 +17,14 @@ type Unsettling interface {
 // ended between the records and the blobs. It is called once, before anything
 // is submitted or deleted.
 //
-// What deleted documents leave is listed in the records, what unfinished uploads
-// leave is marked among the blobs. Nothing else is removed: other blobs without
+// What deleted documents leave is listed in the records (what was left by more
+// than 10,000 deletions goes in the background, after Start), what unfinished
+// uploads leave is marked among the blobs. Nothing else is removed: other blobs without
 // a document are no trace of a kill (records of another age were put in place,
 // say), and verify reports them.
 func (s *Service) Recover(ctx context.Context) error {
-	dropped, err := s.cfg.Records.DroppedBlobs(ctx)
-	if err != nil {
+	if _, err := s.sweep(ctx, sweepAtOnce); err != nil {
 		return fmt.Errorf("recover: %w", err)
-	}
-	for group := range slices.Chunk(dropped, 2*deleteGroup) {
-		s.dropBlobs(ctx, group)
-	}
-	if len(dropped) > 0 {
-		if err := s.cfg.Records.ForgetDropped(ctx); err != nil && !store.IsFull(err) {
-			return fmt.Errorf("recover: %w", err)
-		}
 	}
 	if u, ok := s.cfg.Blobs.(Unsettling); ok {
 		return s.settle(ctx, u)

@@ -1,10 +1,13 @@
 package ingest_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,6 +93,77 @@ func TestRecoverFinishesDeletions(t *testing.T) {
 	// The text of this parser is the original: one blob for each document.
 	if all := h.listed(t); len(all) != 1 || all[0] == gone.Document.SHA256 {
 		t.Errorf("blobs: %v", all)
+	}
+}
+
+// cutOff are records of many deletions of which nobody knows whether their blobs
+// are gone.
+type cutOff struct {
+	ingest.Records
+	mu     sync.Mutex
+	hashes []string
+	done   int
+}
+
+func (r *cutOff) DroppedBlobs(_ context.Context, limit int) ([]string, int64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	some := r.hashes[r.done:min(len(r.hashes), r.done+limit)]
+	if len(some) == 0 {
+		return nil, 0, nil
+	}
+	return slices.Clone(some), int64(r.done + len(some)), nil
+}
+
+func (r *cutOff) ForgetDropped(_ context.Context, upTo int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done = int(upTo)
+	return nil
+}
+
+func (r *cutOff) left() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.hashes) - r.done
+}
+
+// TestManyDeletionsCutOff has a kill come between the records and the blobs of
+// more deletions than a start looks after at once: the rest goes in the
+// background, and none is forgotten while a backup holds blobs back.
+func TestManyDeletionsCutOff(t *testing.T) {
+	records := &cutOff{}
+	h := build(t, t.TempDir(), func(c *ingest.Config) {
+		records.Records = c.Records
+		c.Records = records
+	})
+	for i := range 25_000 {
+		hash := fmt.Sprintf("%064x", i)
+		if i%5000 == 0 {
+			hash = h.keep(t, fmt.Sprintf("text %d", i), false)
+		}
+		records.hashes = append(records.hashes, hash)
+	}
+	release := h.HoldBlobs()
+	for range 2 {
+		if err := h.Recover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := h.listed(t); len(all) != 5 || records.left() != 25_000 {
+		t.Errorf("%d blobs, %d deletions, during a hold", len(all), records.left())
+	}
+	release()
+	if err := h.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if all := h.listed(t); len(all) != 3 || records.left() != 15_000 {
+		t.Errorf("%d blobs, %d deletions, after a start", len(all), records.left())
+	}
+	h.start(t)
+	waitFor(t, func() bool { return records.left() == 0 })
+	if all := h.listed(t); len(all) != 0 {
+		t.Errorf("left behind: %v", all)
 	}
 }
 

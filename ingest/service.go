@@ -73,6 +73,7 @@ type Service struct {
 	// order of the truth.
 	order keyed
 
+	sweeping sync.Mutex // of the blobs of deletions
 	building sync.Mutex // of indexes from texts: one at a time has all cores
 
 	changes *changer // of embedders
@@ -172,6 +173,7 @@ func (s *Service) Start(ctx context.Context) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop
 	s.workers.Go(func() { s.changeEmbedders(run) })
+	s.workers.Go(func() { s.keepSweeping(run) })
 	for range s.cfg.Workers {
 		s.workers.Go(func() { s.work(run) })
 	}

@@ -91,6 +91,9 @@ func (a *app) verify(ctx context.Context, deleted bool) (ingest.Report, error) {
 
 // compare verifies the data folder and what lies beside the data.
 func (a *app) compare(ctx context.Context, how ingest.Verification, deleted bool) (ingest.Report, error) {
+	if err := a.service.Sweep(ctx); err != nil && ctx.Err() == nil {
+		a.log.Error("blobs of deleted documents may be left", "error", err) // and are reported
+	}
 	if deleted {
 		return a.service.VerifyDeleted(ctx)
 	}

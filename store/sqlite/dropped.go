@@ -11,53 +11,63 @@ import (
 )
 
 // Bounds of what is remembered of deleted documents; their number is bounded by
-// the schema, at 100,000.
+// the schema, at 100,000 whose blobs are gone.
 const (
-	// maxSweep is how many of the latest deletions a start looks after: it must
-	// not take long.
-	maxSweep = 20_000
 	// maxRevisions is how many of a document's revisions are looked for.
 	maxRevisions = 100
 	// maxRemembered is for how long a deletion is remembered.
 	maxRemembered = 90 * 24 * time.Hour
 )
 
+// They read the rows of a few deletions by their keys.
+const (
+	selectDropped = `WITH some AS (
+			SELECT sha256, text_sha256 FROM deleted_documents WHERE key > (SELECT up_to FROM swept) AND key <= ?1)
+		SELECT sha256 FROM some WHERE sha256 <> ''
+		UNION SELECT text_sha256 FROM some WHERE text_sha256 <> '' ORDER BY 1`
+	selectLastDropped = `SELECT max(key) FROM (SELECT key FROM deleted_documents
+		WHERE key > (SELECT up_to FROM swept) ORDER BY key LIMIT ?1)`
+)
+
 // DroppedBlobs lists the hashes, ascending, that documents have ceased to refer
-// to since ForgetDropped, by the latest 20,000 deletions. Others may still
-// refer to them.
-func (db *DB) DroppedBlobs(ctx context.Context) (hashes []string, err error) {
+// to by the oldest deletions that ForgetDropped was not told of, of which it
+// takes limit at most. upTo stands for the last of them, 0 for none. Others may
+// still refer to the blobs.
+func (db *DB) DroppedBlobs(ctx context.Context, limit int) (hashes []string, upTo int64, err error) {
 	err = db.read(ctx, "dropped blobs", func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, `WITH latest AS (
-				SELECT sha256, text_sha256 FROM deleted_documents
-				WHERE key > (SELECT up_to FROM swept) ORDER BY key DESC LIMIT ?)
-			SELECT sha256 FROM latest WHERE sha256 <> ''
-			UNION SELECT text_sha256 FROM latest WHERE text_sha256 <> '' ORDER BY 1`, maxSweep)
+		var last sql.NullInt64
+		if err := tx.QueryRowContext(ctx, selectLastDropped, limit).Scan(&last); err != nil {
+			return err
+		}
+		upTo = last.Int64
+		rows, err := tx.QueryContext(ctx, selectDropped, upTo)
 		hashes, err = collect(rows, err, func(row scanner) (hash string, err error) {
 			err = row.Scan(&hash)
 			return hash, err
 		})
 		return err
 	})
-	return hashes, err
+	return hashes, upTo, err
 }
 
-// ForgetDropped empties the list of DroppedBlobs, and forgets deletions that
-// are older than 90 days.
-func (db *DB) ForgetDropped(ctx context.Context) error {
+// ForgetDropped says that the blobs of deletions are gone, up to the last one of
+// a DroppedBlobs, and forgets those that are older than 90 days.
+func (db *DB) ForgetDropped(ctx context.Context, upTo int64) error {
 	old := db.now().Add(-maxRemembered)
 	return db.write(ctx, "forget dropped blobs", func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, `UPDATE swept SET up_to = (SELECT coalesce(max(key), 0) FROM deleted_documents)`); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE swept SET up_to = ?1 WHERE up_to < ?1`, upTo); err != nil {
 			return err
 		}
 		// The last one stays, whatever its age: keys must not be given again.
-		_, err := tx.ExecContext(ctx, `DELETE FROM deleted_documents WHERE deleted_at < ?
-			AND key < (SELECT max(key) FROM deleted_documents)`, timestamp{&old})
+		_, err := tx.ExecContext(ctx, `DELETE FROM deleted_documents WHERE key <= ? AND deleted_at < ?
+			AND key < (SELECT max(key) FROM deleted_documents)`, upTo, timestamp{&old})
 		return err
 	})
 }
 
 // DeletedDocuments yields what is remembered of deleted documents, in the order
-// they were deleted in: the latest 100,000 of 90 days at most.
+// they were deleted in: the latest 100,000 of 90 days, and those whose blobs
+// are not known to be gone.
 func (db *DB) DeletedDocuments(ctx context.Context) iter.Seq2[store.DeletedDocument, error] {
 	const query = `SELECT id, kb_id, revision, sha256, text_sha256, deleted_at FROM deleted_documents WHERE id <> '' ORDER BY key`
 	return func(yield func(store.DeletedDocument, error) bool) {
