@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,31 +15,95 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// castValue returns v as the schema wants it and adds what cannot be mended to
-// problems. at is the path of v, "" for the root.
-func castValue(s *jsonschema.Schema, v any, at string, problems *[]string) any {
+// caster casts the arguments of one call.
+type caster struct {
+	root     *jsonschema.Schema
+	problems []string // what cannot be mended
+}
+
+func (c *caster) problem(at, format string, args ...any) {
+	c.problems = append(c.problems, place(at)+" "+fmt.Sprintf(format, args...))
+}
+
+// value returns v as the schema wants it. at is the path of v, "" for the root.
+func (c *caster) value(s *jsonschema.Schema, v any, at string) any {
+	s = c.resolve(s)
 	if s == nil {
 		return v
+	}
+	if choices := append(slices.Clone(s.AnyOf), s.OneOf...); len(choices) > 0 && s.Type == "" && s.Types == nil {
+		return c.choose(choices, v, at)
 	}
 	switch {
 	case accepts(s, "object"):
 		if m, ok := nested(v).(map[string]any); ok {
-			return castObject(s, m, at, problems)
+			return c.object(s, m, at)
 		}
 	case accepts(s, "array"):
 		if list, ok := nested(v).([]any); ok {
-			return castArray(s, list, at, problems)
+			return c.array(s, list, at)
 		}
-		if _, isMap := v.(map[string]any); v != nil && !isMap && !accepts(s, "string") {
-			return castArray(s, []any{v}, at, problems)
+		if c.lone(s, v) {
+			return c.array(s, []any{v}, at)
 		}
 	}
 	out, ok := castScalar(s, v)
 	if !ok {
-		*problems = append(*problems, fmt.Sprintf("%s has to be %s, not %s", place(at), wanted(s), shown(v)))
+		c.problem(at, "has to be %s, not %s", wanted(s), shown(v))
 		return v
 	}
-	return checkScalar(s, out, at, problems)
+	return c.scalar(s, out, at)
+}
+
+// lone says whether v stands for a list of one.
+func (c *caster) lone(s *jsonschema.Schema, v any) bool {
+	if _, isObject := v.(map[string]any); isObject {
+		item := c.resolve(s.Items)
+		return item != nil && accepts(item, "object")
+	}
+	return v != nil && !accepts(s, "string")
+}
+
+// resolve follows references within the schema, and the one schema of an allOf.
+func (c *caster) resolve(s *jsonschema.Schema) *jsonschema.Schema {
+	const most = 8
+	for range most {
+		switch {
+		case s == nil:
+			return nil
+		case len(s.AllOf) == 1 && s.Type == "" && s.Properties == nil:
+			s = s.AllOf[0]
+		case s.Ref == "#":
+			s = c.root
+		case strings.HasPrefix(s.Ref, "#/$defs/"):
+			s = c.root.Defs[strings.TrimPrefix(s.Ref, "#/$defs/")]
+		case strings.HasPrefix(s.Ref, "#/definitions/"):
+			s = c.root.Definitions[strings.TrimPrefix(s.Ref, "#/definitions/")]
+		default:
+			return s
+		}
+	}
+	return nil // the whole schema is checked behind the cast
+}
+
+// choose casts to the first schema that v fits as it is, else to the first that
+// it can be cast to.
+func (c *caster) choose(choices []*jsonschema.Schema, v any, at string) any {
+	for _, asItIs := range []bool{true, false} {
+		for _, s := range choices {
+			if s = c.resolve(s); s == nil || asItIs && (s.Type != "" || s.Types != nil) && !fits(s, v) {
+				continue
+			}
+			try := caster{root: c.root}
+			if out := try.value(s, v, at); len(try.problems) == 0 {
+				return out
+			}
+		}
+	}
+	if len(choices) == 1 {
+		return c.value(choices[0], v, at)
+	}
+	return v // what is wrong, the check of the whole schema says
 }
 
 // nested reads a JSON object or array that was written as a string.
@@ -53,18 +118,23 @@ func nested(v any) any {
 	return v
 }
 
-func castObject(s *jsonschema.Schema, m map[string]any, at string, problems *[]string) any {
+func (c *caster) object(s *jsonschema.Schema, m map[string]any, at string) any {
 	out := make(map[string]any, len(m))
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		v := m[name]
 		property, known := s.Properties[name]
+		if !known {
+			if meant := spelled(s, m, name); meant != "" {
+				name, property, known = meant, s.Properties[meant], true
+			}
+		}
 		switch {
-		case known && v == nil && !accepts(property, "null") && !slices.Contains(s.Required, name):
+		case known && v == nil && !slices.Contains(s.Required, name) && !c.nullable(property):
 			// null for an optional parameter means that it was left out
 		case known:
-			out[name] = castValue(property, v, join(at, name), problems)
+			out[name] = c.value(property, v, join(at, name))
 		case !forbids(s.AdditionalProperties):
-			out[name] = castValue(s.AdditionalProperties, v, join(at, name), problems)
+			out[name] = c.value(s.AdditionalProperties, v, join(at, name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -74,10 +144,27 @@ func castObject(s *jsonschema.Schema, m map[string]any, at string, problems *[]s
 	}
 	for _, name := range s.Required {
 		if _, there := out[name]; !there {
-			*problems = append(*problems, fmt.Sprintf("%s is required", place(join(at, name))))
+			c.problem(join(at, name), "is required")
 		}
 	}
 	return out
+}
+
+// nullable says whether a schema takes null.
+func (c *caster) nullable(s *jsonschema.Schema) bool {
+	s = c.resolve(s)
+	return s == nil || accepts(s, "null") || slices.ContainsFunc(slices.Concat(s.AnyOf, s.OneOf), c.nullable)
+}
+
+// spelled finds the property that a name means which is written in another way,
+// as topK for top_k; "" if there is none, or it is there itself.
+func spelled(s *jsonschema.Schema, m map[string]any, name string) string {
+	for property := range s.Properties {
+		if _, there := m[property]; !there && foldName(property) == foldName(name) {
+			return property
+		}
+	}
+	return ""
 }
 
 // forbids recognises additionalProperties: false, which is read as {"not": {}}.
@@ -85,10 +172,10 @@ func forbids(s *jsonschema.Schema) bool {
 	return s != nil && reflect.DeepEqual(s, &jsonschema.Schema{Not: &jsonschema.Schema{}})
 }
 
-func castArray(s *jsonschema.Schema, list []any, at string, problems *[]string) any {
+func (c *caster) array(s *jsonschema.Schema, list []any, at string) any {
 	out := make([]any, len(list))
 	for i, v := range list {
-		out[i] = castValue(s.Items, v, fmt.Sprintf("%s[%d]", at, i), problems)
+		out[i] = c.value(s.Items, v, fmt.Sprintf("%s[%d]", at, i))
 	}
 	return out
 }
@@ -119,8 +206,7 @@ func castScalar(s *jsonschema.Schema, v any) (any, bool) {
 	case accepts(s, "integer"):
 		return castInteger(text)
 	case accepts(s, "number"):
-		f, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-		return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+		return castNumber(text)
 	case accepts(s, "boolean"):
 		return castBoolean(text)
 	case accepts(s, "string"):
@@ -151,16 +237,31 @@ func fits(s *jsonschema.Schema, v any) bool {
 	return false
 }
 
-// castInteger takes 3, "3", 3.0 and 1e3, but no fraction.
+// castInteger takes 3, "3", 3.0, 1e3, "1,000" and "three", but no fraction.
 func castInteger(text string) (any, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, true
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+	v, ok := castNumber(text)
+	f, isFloat := v.(float64)
+	if !ok || !isFloat || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return nil, false
 	}
 	return int64(f), true
+}
+
+// thousands are separated by commas: "1,5" is no number here.
+var thousands = regexp.MustCompile(`^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$`)
+
+func castNumber(text string) (any, bool) {
+	if thousands.MatchString(text) {
+		text = strings.ReplaceAll(text, ",", "")
+	}
+	if f, err := strconv.ParseFloat(text, 64); err == nil {
+		return f, !math.IsInf(f, 0) && !math.IsNaN(f)
+	}
+	n, ok := numberInWords(text)
+	return float64(n), ok
 }
 
 func castBoolean(text string) (any, bool) {
@@ -173,13 +274,13 @@ func castBoolean(text string) (any, bool) {
 	return nil, false
 }
 
-// checkScalar checks enum and range, which models break most often, with words
-// that say what is allowed.
-func checkScalar(s *jsonschema.Schema, v any, at string, problems *[]string) any {
+// scalar checks enum and range, which models break most often, with words that
+// say what is allowed.
+func (c *caster) scalar(s *jsonschema.Schema, v any, at string) any {
 	if len(s.Enum) > 0 {
 		allowed, ok := fromEnum(s.Enum, v)
 		if !ok {
-			*problems = append(*problems, fmt.Sprintf("%s has to be one of %s, not %s", place(at), listed(s.Enum), shown(v)))
+			c.problem(at, "has to be one of %s, not %s", listed(s.Enum), shown(v))
 			return v
 		}
 		v = allowed
@@ -188,15 +289,15 @@ func checkScalar(s *jsonschema.Schema, v any, at string, problems *[]string) any
 	text, isText := v.(string)
 	switch length := utf8.RuneCountInString(text); {
 	case isText && s.MinLength != nil && *s.MinLength == 1 && length == 0:
-		*problems = append(*problems, fmt.Sprintf("%s may not be empty", place(at)))
+		c.problem(at, "may not be empty")
 	case isText && s.MinLength != nil && length < *s.MinLength:
-		*problems = append(*problems, fmt.Sprintf("%s has to have at least %d characters", place(at), *s.MinLength))
+		c.problem(at, "has to have at least %d characters", *s.MinLength)
 	case isText && s.MaxLength != nil && length > *s.MaxLength:
-		*problems = append(*problems, fmt.Sprintf("%s has to have at most %d characters", place(at), *s.MaxLength))
+		c.problem(at, "has to have at most %d characters", *s.MaxLength)
 	case isNumber && s.Minimum != nil && f < *s.Minimum:
-		*problems = append(*problems, fmt.Sprintf("%s has to be at least %v, not %s", place(at), *s.Minimum, shown(v)))
+		c.problem(at, "has to be at least %v, not %s", *s.Minimum, shown(v))
 	case isNumber && s.Maximum != nil && f > *s.Maximum:
-		*problems = append(*problems, fmt.Sprintf("%s has to be at most %v, not %s", place(at), *s.Maximum, shown(v)))
+		c.problem(at, "has to be at most %v, not %s", *s.Maximum, shown(v))
 	}
 	return v
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -84,10 +85,10 @@ func (s *Schema) Cast(args json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	var problems []string
-	cast := castValue(s.root, object, "", &problems)
-	if len(problems) > 0 {
-		return nil, errors.New(strings.Join(problems, "; "))
+	c := caster{root: s.root}
+	cast := c.value(s.root, object, "")
+	if len(c.problems) > 0 {
+		return nil, errors.New(strings.Join(c.problems, "; "))
 	}
 	out, err := json.Marshal(cast)
 	if err != nil {
@@ -137,7 +138,7 @@ func (s *Schema) object(text string) (map[string]any, error) {
 	}
 	switch v := v.(type) {
 	case map[string]any:
-		return v, nil
+		return s.unwrap(v), nil
 	case nil:
 		return map[string]any{}, nil
 	default:
@@ -146,6 +147,22 @@ func (s *Schema) object(text string) (map[string]any, error) {
 		}
 		return nil, errors.New("the arguments have to be one JSON object")
 	}
+}
+
+// wrappers are keys that models put around arguments.
+var wrappers = []string{"arguments", "parameters", "args", "kwargs", "input", "action_input", "tool_input"}
+
+// unwrap takes arguments out of an object that holds nothing else, such as
+// {"arguments": {...}} where there is no such parameter.
+func (s *Schema) unwrap(m map[string]any) map[string]any {
+	for name, v := range m {
+		_, parameter := s.root.Properties[name]
+		inner, isObject := nested(v).(map[string]any)
+		if len(m) == 1 && isObject && !parameter && len(s.root.Properties) > 0 && slices.Contains(wrappers, name) {
+			return inner
+		}
+	}
+	return m
 }
 
 // quotation says whether plain text begins with a word in quotes that ends

@@ -93,6 +93,57 @@ func TestCastRefuses(t *testing.T) {
 	}
 }
 
+// TestCastForgives what carries no doubt, in schemas as generators write them.
+func TestCastForgives(t *testing.T) {
+	s := compile(t, `{"type":"object","required":["n"],"$defs":{"Unit":{"type":"string","enum":["km","mi"]},"Leg":{"type":"object","required":["km"],"properties":{"km":{"type":"number"}}}},
+		"properties":{"n":{"type":"integer"},"ratio":{"type":"number"},"on":{"type":"boolean"},"unit":{"$ref":"#/$defs/Unit"},"unit_two":{"allOf":[{"$ref":"#/$defs/Unit"}],"default":"mi"},
+		"most":{"anyOf":[{"type":"integer"},{"type":"null"}]},"id":{"anyOf":[{"type":"integer"},{"type":"string"}]},"legs":{"type":"array","items":{"$ref":"#/$defs/Leg"}}}}`)
+	for in, want := range map[string]string{
+		`{"n":"three"}`:                          `{"n":3}`,
+		`{"n":"twenty-five"}`:                    `{"n":25}`,
+		`{"n":"two hundred and one"}`:            `{"n":201}`,
+		`{"n":"minus three thousand"}`:           `{"n":-3000}`,
+		`{"n":"1e3"}`:                            `{"n":1000}`,
+		`{"n":"1,000"}`:                          `{"n":1000}`,
+		`{"n":" 7 "}`:                            `{"n":7}`,
+		`{"n":1,"ratio":"1,234.5"}`:              `{"n":1,"ratio":1234.5}`,
+		`{"n":1,"ratio":"two"}`:                  `{"n":1,"ratio":2}`,
+		`{"n":1,"on":"ON"}`:                      `{"n":1,"on":true}`,
+		`{"N":1}`:                                `{"n":1}`,
+		`{"n":1,"unitTwo":"KM"}`:                 `{"n":1,"unit_two":"km"}`,
+		`{"arguments":{"n":1}}`:                  `{"n":1}`,
+		`{"n":1,"unit":"KM"}`:                    `{"n":1,"unit":"km"}`,
+		`{"n":1,"most":"5"}`:                     `{"most":5,"n":1}`,
+		`{"n":1,"most":null}`:                    `{"most":null,"n":1}`,
+		`{"n":1,"id":"5"}`:                       `{"id":"5","n":1}`,
+		`{"n":1,"id":5}`:                         `{"id":5,"n":1}`,
+		`{"n":1,"legs":[{"km":"2"},{"km":"1"}]}`: `{"legs":[{"km":2},{"km":1}],"n":1}`,
+		`{"n":1,"legs":{"km":"2"}}`:              `{"legs":[{"km":2}],"n":1}`,
+	} {
+		if !strings.Contains(want, "unit_two") {
+			want = want[:len(want)-1] + `,"unit_two":"mi"}`
+		}
+		if got, err := s.Cast(json.RawMessage(in)); err != nil || string(got) != want {
+			t.Errorf("%s gives %s, %v, want %s", in, got, err, want)
+		}
+	}
+	for in, want := range map[string]string{
+		`{"n":"1,5"}`:                   `"n" has to be of type integer, not "1,5"`,
+		`{"n":"two three"}`:             `"n" has to be of type integer, not "two three"`,
+		`{"n":"some"}`:                  `"n" has to be of type integer, not "some"`,
+		`{"n":1,"unit":"m"}`:            `"unit" has to be one of "km", "mi", not "m"`,
+		`{"n":1,"legs":[{"km":"far"}]}`: `"legs[0].km" has to be of type number, not "far"`,
+		`{"n":null}`:                    `"n" has to be of type integer, not null`,
+	} {
+		if got, err := s.Cast(json.RawMessage(in)); err == nil || err.Error() != want {
+			t.Errorf("%s gives %s, %v", in, got, err)
+		}
+	}
+	if got, err := s.Cast(json.RawMessage(`{"n":1,"most":"many"}`)); err == nil {
+		t.Errorf("%s for a number or null", got)
+	}
+}
+
 func TestNoParameters(t *testing.T) {
 	s := compile(t, "")
 	for _, in := range []string{"", "{}", "null", "None"} {

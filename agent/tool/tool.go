@@ -28,9 +28,12 @@ type Result struct {
 	// Passages are sources found by the call. The agent gives them their
 	// citation ids (one numbering over a whole run) and shows them to the model.
 	Passages []Passage
+	// Parts are shown after Text, each as its kind needs it.
+	Parts []Part
 	// Note is shown after the passages.
 	Note string
-	// Data is the machine-readable form, for models that read structure.
+	// Data is the machine-readable form, for models that read structure. It is
+	// shown to others where there is nothing else to show.
 	Data json.RawMessage
 	// Degraded names what was left out of the work, with the reason, in words
 	// for the user.
