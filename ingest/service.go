@@ -67,6 +67,7 @@ type Service struct {
 	cfg   Config
 	watch *board
 	paces *paces
+	turns *turns
 
 	blobs blobGuard
 	// order keeps the changes of one document in the search indexes in the
@@ -142,6 +143,7 @@ func New(cfg Config) (*Service, error) {
 		cfg:     cfg,
 		watch:   newBoard(),
 		paces:   newPaces(),
+		turns:   newTurns(),
 		changes: newChanger(),
 		blobs:   blobGuard{names: newKeyed()},
 		order:   newKeyed(),
@@ -165,6 +167,11 @@ func (s *Service) Start(ctx context.Context) error {
 	if n > 0 {
 		s.cfg.Log.Info("jobs taken up again", "count", n)
 	}
+	turn, err := s.cfg.Records.NextTurn(ctx)
+	if err != nil {
+		return fmt.Errorf("take up interrupted jobs: %w", err)
+	}
+	s.turns.taken(turn)
 	if s.cfg.Reserve != nil {
 		if err := s.cfg.Reserve.Refill(); err != nil {
 			s.cfg.Log.Warn("no room for the reserve: on a full disk deleting may not work", "error", err)

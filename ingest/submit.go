@@ -126,7 +126,8 @@ func (s *Service) record(ctx context.Context, doc store.Document, staged store.S
 		return store.Added{}, fmt.Errorf("store %q: %w", doc.Name, err)
 	}
 	job := s.newJob(doc.KnowledgeBaseID, doc.ID)
-	job.Kind = how.kind
+	flow := flowOf(doc.KnowledgeBaseID, doc.Sources[0])
+	job.Kind, job.Turn = how.kind, s.turns.take(flow, doc.Bytes)
 	add := s.cfg.Records.AddDocument
 	if how.again != "" {
 		add = func(ctx context.Context, doc store.Document, job store.Job) (store.Added, error) {
@@ -134,6 +135,9 @@ func (s *Service) record(ctx context.Context, doc store.Document, staged store.S
 		}
 	}
 	added, err := add(ctx, doc, job)
+	if err != nil || added.Duplicate {
+		s.turns.giveBack(flow, doc.Bytes)
+	}
 	if err != nil {
 		s.discardBlob(context.WithoutCancel(ctx), doc.SHA256)
 		return store.Added{}, fmt.Errorf("add document %q: %w", doc.Name, err)

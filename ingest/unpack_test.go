@@ -125,3 +125,40 @@ func BenchmarkUnpack(b *testing.B) {
 		b.ReportMetric(n/b.Elapsed().Seconds(), "files/s")
 	}
 }
+
+// TestFilesDoNotWaitForAnArchive: a file that is uploaded behind an archive is
+// taken up after one of the archive's, also after a restart.
+func TestFilesDoNotWaitForAnArchive(t *testing.T) {
+	dir := t.TempDir()
+	one := func(c *ingest.Config) { c.Workers = 1 }
+	h := build(t, dir, one)
+	hold := make(chan struct{})
+	h.parser.hold = hold
+	h.start(t)
+	h.submit(t, "held.txt", "hold the worker")
+	waitFor(t, func() bool {
+		h.parser.mu.Lock()
+		defer h.parser.mu.Unlock()
+		return h.parser.calls == 1
+	})
+	var files []string
+	for i := range 20 {
+		files = append(files, fmt.Sprintf("%d.txt", i), fmt.Sprintf("File %d.", i))
+	}
+	h.unpack(t, zipped(t, files...))
+	late := h.submit(t, "late.txt", "Uploaded last.")
+	h.close(t) // nothing was taken up since
+	close(hold)
+
+	h = build(t, dir, one)
+	h.start(t)
+	h.end(t, late.Job.ID)
+	jobs, err := h.records.Jobs(t.Context(), store.JobFilter{Status: store.StatusQueued}, store.Page{Limit: store.MaxPage})
+	if err != nil || len(jobs) < 16 {
+		t.Errorf("%d of 20 files still wait, %v", len(jobs), err)
+	}
+	for _, job := range jobs {
+		h.end(t, job.ID)
+	}
+	h.verify(t)
+}

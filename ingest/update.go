@@ -47,7 +47,9 @@ func (s *Service) UpdateDocument(ctx context.Context, idOrName, id string, chang
 		return out, nil
 	}
 	defer s.order.lock("upload " + id)() // as Submit does, for those who wait for what it drops
-	added, err := s.cfg.Records.Revise(ctx, kb.ID, id, *change.Title, s.newJob(kb.ID, id))
+	job := s.newJob(kb.ID, id)
+	job.Turn = s.turns.take(flowOf(kb.ID, store.Source{}), out.Document.Bytes)
+	added, err := s.cfg.Records.Revise(ctx, kb.ID, id, *change.Title, job)
 	if err != nil {
 		return Submitted{}, err
 	}

@@ -49,6 +49,7 @@ func (s *Service) work(ctx context.Context) {
 		job, err := s.cfg.Records.Lease(ctx, s.cfg.Now(), s.cfg.Lease, except...)
 		switch {
 		case err == nil:
+			s.turns.taken(job.Turn)
 			s.tries(job.KnowledgeBaseID)
 			s.nudge() // there may be more than one
 			s.attempt(ctx, job)

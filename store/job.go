@@ -12,7 +12,10 @@ type Job struct {
 	KnowledgeBaseID string
 	DocumentID      string
 	Revision        int // of the document that the job makes, from 1
-	Status          Status
+	// Turn orders the jobs that wait: the lowest is taken up first. It is given
+	// with the job and stays.
+	Turn   int64
+	Status Status
 	Progress
 	Error     string // why it failed, and what to do
 	Attempts  int    // times it was leased
@@ -61,9 +64,9 @@ type JobFilter struct {
 // Jobs is the durable queue. All methods may be called concurrently; one job
 // is never leased to two workers at once.
 type Jobs interface {
-	// Lease takes the oldest job that is queued, or running with an expired
-	// lease, marks it and its document running and counts the attempt. Those of
-	// the knowledge bases except, given by their ids, are passed over.
+	// Lease takes the job of the lowest turn, of several the oldest, that is
+	// queued, or running with an expired lease, marks it and its document running
+	// and counts the attempt. Those of the knowledge bases except, given by their ids, are passed over.
 	// ErrNotFound if there is none.
 	Lease(ctx context.Context, now time.Time, lease time.Duration, except ...string) (Job, error)
 	// Heartbeat extends the lease and records progress. ErrConflict if the job
@@ -107,6 +110,9 @@ type Jobs interface {
 	// LatestJobs returns the newest job of each of these documents, by the
 	// document's id.
 	LatestJobs(ctx context.Context, documents []string) (map[string]Job, error)
+	// NextTurn returns the lowest turn of a queued job; if there is none, the
+	// highest of all jobs, 0 without any.
+	NextTurn(ctx context.Context) (int64, error)
 	// CountJobs counts by status.
 	CountJobs(ctx context.Context) (map[Status]int, error)
 }

@@ -10,26 +10,26 @@ import (
 	"ragagent/store"
 )
 
-const jobColumns = `j.id, j.kind, d.kb_id, d.id, j.revision, j.status, j.stage, j.done, j.total, j.error, j.attempts,
+const jobColumns = `j.id, j.kind, d.kb_id, d.id, j.revision, j.turn, j.status, j.stage, j.done, j.total, j.error, j.attempts,
 	j.created_at, j.updated_at, j.started_at, j.lease_until`
 
 const fromJobs = ` FROM jobs j JOIN documents d ON d.key = j.document `
 
 func scanJob(row scanner) (j store.Job, err error) {
-	err = row.Scan(&j.ID, &j.Kind, &j.KnowledgeBaseID, &j.DocumentID, &j.Revision, &j.Status, &j.Stage, &j.Done, &j.Total,
+	err = row.Scan(&j.ID, &j.Kind, &j.KnowledgeBaseID, &j.DocumentID, &j.Revision, &j.Turn, &j.Status, &j.Stage, &j.Done, &j.Total,
 		&j.Error, &j.Attempts, timestamp{&j.CreatedAt}, timestamp{&j.UpdatedAt},
 		timestamp{&j.StartedAt}, timestamp{&j.LeaseUntil})
 	return j, err
 }
 
 const insertJob = `INSERT INTO jobs
-	(id, kind, document, revision, status, stage, done, total, error, attempts,
+	(id, kind, document, revision, turn, status, stage, done, total, error, attempts,
 	 created_at, updated_at, started_at, lease_until)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', 0, ?, ?, 0, 0)`
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', 0, ?, ?, 0, 0)`
 
 func (db *DB) insertJob(ctx context.Context, tx *sql.Tx, document int64, j store.Job) error {
 	return execPrepared(ctx, tx, db.stmts.insertJob,
-		j.ID, j.Kind, document, j.Revision, j.Status, j.Stage, j.Done, j.Total,
+		j.ID, j.Kind, document, j.Revision, j.Turn, j.Status, j.Stage, j.Done, j.Total,
 		timestamp{&j.CreatedAt}, timestamp{&j.UpdatedAt})
 }
 
@@ -320,4 +320,15 @@ func (db *DB) RetryFailed(ctx context.Context, kb string) (total int, err error)
 			return total, nil
 		}
 	}
+}
+
+// NextTurn implements store.Jobs.
+func (db *DB) NextTurn(ctx context.Context) (turn int64, err error) {
+	err = db.read(ctx, "look for the next turn", func(tx *sql.Tx) error {
+		return tx.QueryRowContext(ctx, `SELECT coalesce(
+			(SELECT min(turn) FROM jobs WHERE status = 'queued'),
+			(SELECT max((SELECT max(turn) FROM jobs WHERE status = s.value))
+				FROM json_each('["running", "ready", "failed", "cancelled"]') s), 0)`).Scan(&turn)
+	})
+	return turn, err
 }

@@ -14,7 +14,7 @@ import (
 func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration, except ...string) (job store.Job, err error) {
 	until := now.Add(lease)
 	err = db.write(ctx, "lease a job", func(ctx context.Context, tx *sql.Tx) error {
-		id, err := oldestWaiting(ctx, tx, now, except)
+		id, err := nextWaiting(ctx, tx, now, except)
 		if err != nil {
 			return err
 		}
@@ -36,10 +36,9 @@ func (db *DB) Lease(ctx context.Context, now time.Time, lease time.Duration, exc
 	return job, err
 }
 
-// oldestWaiting looks at one queued row and at the few running ones, however
-// long the history of ended jobs is; where some are to be passed over, at those
-// too.
-func oldestWaiting(ctx context.Context, tx *sql.Tx, now time.Time, except []string) (id string, err error) {
+// nextWaiting looks at one queued row and at the few running ones, however long
+// the history of ended jobs is; where some are to be passed over, at those too.
+func nextWaiting(ctx context.Context, tx *sql.Tx, now time.Time, except []string) (id string, err error) {
 	wanted, args := `AND NOT `+waitsForFetch, []any{timestamp{&now}}
 	if len(except) > 0 {
 		passed, err := json.Marshal(except)
@@ -50,10 +49,10 @@ func oldestWaiting(ctx context.Context, tx *sql.Tx, now time.Time, except []stri
 		args = append(args, string(passed))
 	}
 	err = tx.QueryRowContext(ctx, `SELECT id FROM (
-			SELECT * FROM (SELECT id FROM jobs WHERE status = 'queued' `+wanted+` ORDER BY id LIMIT 1)
+			SELECT * FROM (SELECT turn, id FROM jobs WHERE status = 'queued' `+wanted+` ORDER BY turn, id LIMIT 1)
 			UNION ALL
-			SELECT * FROM (SELECT id FROM jobs WHERE status = 'running' AND lease_until <= ?1 `+wanted+` ORDER BY id LIMIT 1)
-		) ORDER BY id LIMIT 1`, args...).Scan(&id)
+			SELECT * FROM (SELECT turn, id FROM jobs WHERE status = 'running' AND lease_until <= ?1 `+wanted+` ORDER BY turn, id LIMIT 1)
+		) ORDER BY turn, id LIMIT 1`, args...).Scan(&id)
 	return id, err
 }
 

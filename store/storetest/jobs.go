@@ -35,6 +35,34 @@ func testLease(t *testing.T, open func(t *testing.T) Records) {
 		_, err = f.Lease(f.ctx, at(11), time.Hour)
 		f.wantErr(err, store.ErrNotFound)
 	})
+	t.Run("by turns", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		next := func(want int64) {
+			t.Helper()
+			turn, err := f.NextTurn(f.ctx)
+			f.must(err)
+			f.equal("next turn", want, turn)
+		}
+		next(0)
+		for n, turn := range []int64{3, 1, 2, 1} {
+			doc := sampleDocument("kb_1", n)
+			job := sampleJob(doc, n)
+			job.Turn = turn
+			f.add(doc, job)
+		}
+		for _, want := range []struct {
+			id   string
+			turn int64
+		}{{"job_0001", 1}, {"job_0003", 1}, {"job_0002", 2}, {"job_0000", 3}} {
+			next(want.turn)
+			job, err := f.Lease(f.ctx, at(11), time.Hour)
+			f.must(err)
+			f.equal("leased", want.id, job.ID)
+			f.equal("its turn", want.turn, job.Turn)
+		}
+		next(3)
+	})
 	t.Run("some are passed over", func(t *testing.T) {
 		f := newFixture(t, open)
 		for n, kb := range []string{"kb_1", "kb_2", "kb_3"} {
