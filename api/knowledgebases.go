@@ -44,6 +44,8 @@ type knowledgeBaseAnswer struct {
 	// "quarantined", with the reason in Error.
 	State string `json:"state"`
 	Error string `json:"error,omitempty"`
+	// DenseWeight is what the vectors count beside the words.
+	DenseWeight *denseWeightAnswer `json:"dense_weight,omitempty"`
 	// Notices say what a change does not do by itself.
 	Notices []string `json:"notices,omitempty"`
 }
@@ -54,6 +56,9 @@ func (s *Server) knowledgeBaseOf(kb store.KnowledgeBase) knowledgeBaseAnswer {
 		out.State, out.Error = "quarantined", err.Error()
 	} else if !s.cfg.Ready().Ready {
 		out.State = "loading"
+	}
+	if s.cfg.DenseWeight != nil {
+		out.DenseWeight = denseWeightOf(s.cfg.DenseWeight(kb))
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"ragagent/store"
 )
@@ -13,58 +14,80 @@ import (
 // but pages of tables much worse (-.025).
 const DefaultDenseWeight = .2
 
-// Sighting is a chunk as the first stage sees it.
-type Sighting struct {
-	ID     string
-	Words  float64 // LexicalHit.Score
-	Cosine float64 // 0 without a vector
+// DenseWeight is what a cosine of 1 adds to the evidence in one knowledge base,
+// and how it is known.
+type DenseWeight struct {
+	Weight float64
+	Source WeightSource
+	// What a calibration saw; zero for other sources.
+	Agreement float64   // with the ranking by words, in standard deviations of the cosines
+	Error     float64   // standard error of Agreement
+	Spread    float64   // standard deviation of the cosines
+	Questions int       // that were drafted
+	Chunks    int       // that there were
+	At        time.Time // when it was made
 }
 
-// Sightings returns the depth best chunks of a knowledge base by words, best
-// first, and then the chunk with the id also, unless it is among them or the
-// index does not have it. Each comes with the cosine of its vector and the
-// question's. None if the embedder has nothing to say about the text: what a
-// weight is calibrated with. kb may name another set of vectors than the one
-// that is searched, see Index.LoadShadow.
-func (p *Pipeline) Sightings(ctx context.Context, kb store.KnowledgeBase, text string, depth int, also string) ([]Sighting, error) {
+// WeightSource says how a DenseWeight is known.
+type WeightSource string
+
+// Sources of weights.
+const (
+	WeightMeasured   WeightSource = "measured"   // on test collections
+	WeightCalibrated WeightSource = "calibrated" // on the knowledge base itself
+	WeightPending    WeightSource = "pending"    // not yet: vectors count nothing so far
+)
+
+// TopByWords returns the ids of the k best chunks of a knowledge base by words
+// alone, best first.
+func (p *Pipeline) TopByWords(ctx context.Context, kbID, text string, k int) ([]string, error) {
+	match, err := p.index.lexical.Search(ctx, []string{kbID}, text)
+	if err != nil {
+		return nil, fmt.Errorf("search the words of %s: %w", kbID, err)
+	}
+	defer match.Release()
+	hits := match.Top(k)
+	ids := make([]string, len(hits))
+	for i, h := range hits {
+		ids[i] = h.ID
+	}
+	return ids, nil
+}
+
+// Cosines returns the cosine of each chunk with a question, in the order of
+// ids: 0 for a chunk without a vector, nil if the embedder has nothing to say
+// about the question. kb may name another set of vectors than the one that is
+// searched, see Index.LoadShadow. store.ErrNotFound if the vectors are not there.
+func (p *Pipeline) Cosines(ctx context.Context, kb store.KnowledgeBase, question string, ids []string) ([]float32, error) {
+	if p.index.vectors == nil {
+		return nil, fmt.Errorf("vectors of %s: %w", kb.Name, store.ErrNotFound)
+	}
 	space, unpin, ok := p.index.pin(kb)
 	if !ok {
-		return nil, fmt.Errorf("the vectors of %s are not there: %w", kb.Name, store.ErrNotFound)
+		return nil, fmt.Errorf("vectors of %s: %w", kb.Name, store.ErrNotFound)
 	}
 	defer unpin()
-	vector, err := p.embedQuery(ctx, kb, text)
+	vector, err := p.embedQuery(ctx, kb, question)
 	if err != nil || vector == nil {
 		return nil, err
 	}
-	match, err := p.index.lexical.Search(ctx, []string{kb.ID}, text)
-	if err != nil {
-		return nil, fmt.Errorf("search words: %w", err)
-	}
-	defer match.Release()
-	hits := match.Top(depth)
-	var out []Sighting
-	for _, h := range hits {
-		out = append(out, Sighting{ID: h.ID, Words: h.Score})
-		if h.ID == also {
-			also = ""
-		}
-	}
-	if ref, ok := match.Find(also); ok {
-		out = append(out, Sighting{ID: also, Words: match.Hits([]ChunkRef{ref})[0].Score})
-	}
-	ids := make([]string, len(out))
-	for i := range out {
-		ids[i] = out[i].ID
-	}
 	cosines, err := p.index.vectors.Cosines(ctx, space, vector, ids)
-	if errors.Is(err, store.ErrNotFound) {
-		return nil, nil // no chunk has a vector
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		err = fmt.Errorf("compare with the vectors of %s: %w", kb.Name, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("compare with the vectors of %s: %w", kb.Name, err)
+	return cosines, err
+}
+
+// Sample returns the ids of at most n chunks from all over a knowledge base,
+// the same ones while it does not change; none if it is not loaded.
+func (x *Index) Sample(kbID string, n int) []string {
+	ids, _ := x.lexical.IDs(kbID)
+	if len(ids) <= n {
+		return ids
 	}
+	out := make([]string, n)
 	for i := range out {
-		out[i].Cosine = float64(cosines[i])
+		out[i] = ids[i*len(ids)/n]
 	}
-	return out, nil
+	return out
 }

@@ -16,6 +16,7 @@ import (
 	"ragagent/api"
 	"ragagent/ingest"
 	"ragagent/retrieval"
+	"ragagent/retrieval/calibrate"
 	"ragagent/store"
 	"ragagent/store/blob"
 	"ragagent/store/datadir"
@@ -63,6 +64,7 @@ type app struct {
 	index     *retrieval.Index
 	sideFiles *sidefile.Folder
 	saver     *retrieval.Saver // of side files; nil if there are none
+	weights   *calibrate.Calibrator
 	log       *slog.Logger
 	data      string         // the data folder
 	spool     string         // folder for uploads that are being read

@@ -50,6 +50,9 @@ func (a *app) load(ctx context.Context) error {
 	known := map[string]bool{}
 	err := a.service.Load(ctx, func(p ingest.Progress) {
 		known[p.KnowledgeBase.ID] = true
+		if err := a.weights.Load(ctx, p.KnowledgeBase.ID); err != nil {
+			a.log.Warn("the weight of an embedder is found out anew", "knowledge_base", p.KnowledgeBase.Name, "cause", err)
+		}
 		a.total.Store(int64(p.Total))
 		a.loaded.Store(int64(p.Done))
 	})
@@ -60,7 +63,7 @@ func (a *app) load(ctx context.Context) error {
 	if a.saver == nil {
 		return nil
 	}
-	err = a.sideFiles.Clear(func(n sidefile.Name) bool { return n.Kind == retrieval.WordsKind && known[n.Key] })
+	err = a.sideFiles.Clear(func(n sidefile.Name) bool { return sideFileKind(n.Kind) && known[n.Key] })
 	if err != nil { // they take room, no more
 		a.log.Warn("side files of knowledge bases that are gone are still there", "error", err)
 	}
@@ -75,6 +78,7 @@ func (a *app) start(ctx context.Context) error {
 	if a.saver != nil {
 		a.saver.Start()
 	}
+	a.weights.Start()
 	return explained(a.service.Start(ctx), a.recordsPath())
 }
 

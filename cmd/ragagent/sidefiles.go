@@ -11,6 +11,7 @@ import (
 	"ragagent/retrieval"
 	"ragagent/retrieval/analysis"
 	"ragagent/retrieval/bm25"
+	"ragagent/retrieval/calibrate"
 	"ragagent/store"
 	"ragagent/store/sidefile"
 )
@@ -41,7 +42,7 @@ func (a *app) sideFileProblems(ctx context.Context) (problems []ingest.Problem, 
 		report(name, "it is no side file", remove)
 	}
 	for _, name := range names {
-		if name.Kind != retrieval.WordsKind {
+		if !sideFileKind(name.Kind) {
 			report(name.File(), "no index of this version has such files", remove)
 			continue
 		}
@@ -55,8 +56,16 @@ func (a *app) sideFileProblems(ctx context.Context) (problems []ingest.Problem, 
 	return problems, nil
 }
 
+// sideFileKind says whether something of this version has side files of a kind.
+func sideFileKind(kind string) bool {
+	return kind == retrieval.WordsKind || kind == calibrate.FileKind
+}
+
 // checkSideFile restores an index beside the one that serves.
 func (a *app) checkSideFile(ctx context.Context, name sidefile.Name) error {
+	if name.Kind != retrieval.WordsKind {
+		return a.sideFiles.Check(ctx, name)
+	}
 	kb, err := a.records.KnowledgeBase(ctx, name.Key)
 	if errors.Is(err, store.ErrNotFound) {
 		return a.sideFiles.Check(ctx, name)

@@ -73,17 +73,24 @@ func (a *app) wireRetrieval(cfg appConfig, known embedders) (*retrieval.Index, e
 		Index:        index,
 		Records:      a.records,
 		OpenEmbedder: known.forRetrieval,
+		DenseWeight:  func(kb store.KnowledgeBase) float64 { return a.weights.Weight(kb).Weight },
 		Rewriter:     rewrite.New(rewrite.Config{Analyzer: analyzer}),
 		Rerankers:    []retrieval.Reranker{second},
 		Texts:        texts{a},
 	})
+	if err != nil {
+		return nil, err
+	}
 	a.retriever = a.pipeline
-	return index, err
+	return index, a.wireWeights(cfg, index)
 }
 
 // compareSpaces says how the answers of a knowledge base differ with two sets of
 // vectors.
 func (a *app) compareSpaces(ctx context.Context, now, then store.KnowledgeBase, questions []store.JudgedQuestion) (store.Comparison, error) {
+	if err := a.weights.Ensure(ctx, then); err != nil {
+		return store.Comparison{}, err
+	}
 	return retrieval.CompareSpaces(ctx, a.pipeline.As(now), a.pipeline.As(then), now.ID, questions)
 }
 
@@ -148,6 +155,7 @@ func (a *app) wireServer(cfg appConfig) error {
 		Agent:       answerer,
 		Tools:       a.tools,
 		Fields:      a.index.Fields,
+		DenseWeight: a.weights.Weight,
 		Page:        web.FS(),
 		Ready:       a.readiness,
 		Quarantined: a.service.Quarantined,
