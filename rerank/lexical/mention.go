@@ -1,18 +1,17 @@
 package lexical
 
 import (
-	"slices"
-	"unicode"
-	"unicode/utf8"
+	"bytes"
+	"sort"
 
 	"ragagent/retrieval/analysis"
 )
 
-// textView is a passage's text as far as it was needed: most passages are
-// never analysed, because their letters show that they do not name what is
-// looked for.
+// textView is a passage's text as far as it was needed: of most passages the
+// letters show that they do not name what is looked for, and of most others the
+// few words where it may stand.
 type textView struct {
-	letters  trigrams
+	letters  letters
 	analysed bool
 	terms    []string
 }
@@ -20,128 +19,137 @@ type textView struct {
 // names says whether p's text names other's title: whether the words of the
 // title follow one another in it.
 func (r *Reranker) names(q *question, p, other *passage) bool {
-	if !p.mayHold(other.title[other.rarest]) {
+	if p.text == nil {
+		p.text = new(textView)
+		p.text.letters.skim(p.hit.Text)
+	}
+	t := p.text
+	if !t.letters.mayHold(other.title[other.rarest]) {
 		return false // most often
 	}
 	for _, term := range other.title {
-		if !p.mayHold(term) {
+		if !t.letters.mayHold(term) {
 			return false
 		}
 	}
-	if !p.text.analysed {
-		q.tokens = r.analyzer.Append(q.tokens[:0], p.hit.Text)
-		p.text.terms = make([]string, len(q.tokens))
-		for i := range q.tokens {
-			p.text.terms[i] = q.tokens[i].Term
+	if !t.analysed {
+		if named, certain := r.namesHere(q, p, other); certain {
+			return named
 		}
-		p.text.analysed = true
+		t.terms, t.analysed = r.analyzer.Terms(p.hit.Text), true
 	}
-	return sideBySide(p.text.terms, other.title)
+	return sideBySide(t.terms, other.title, func(term string) string { return term })
 }
 
-// sideBySide says whether the terms of a title follow one another in a text.
-func sideBySide(text, title []string) bool {
-	for i := 0; i+len(title) <= len(text); i++ {
-		if slices.Equal(text[i:i+len(title)], title) {
+const (
+	// maxPlaces is how many places in a text are looked at before all of it is
+	// analysed.
+	maxPlaces = 16
+	// piecesAround is how many pieces of the text are analysed on each side of a
+	// place, for each word of the title: one in two is a stop word.
+	piecesAround = 6
+)
+
+// namesHere is names, found at the places where the title's rarest word may
+// stand. certain is false if that does not tell.
+//
+// Analysis looks at one piece between white space after the other, so that what
+// it finds in a part of a text is what it finds there in all of it.
+func (r *Reranker) namesHere(q *question, p, other *passage) (named, certain bool) {
+	title, l := other.title, &p.text.letters
+	begin, ok := beginning(title[other.rarest])
+	if !ok || begin == "" || l.unsure {
+		return false, false
+	}
+	text, before, after := p.hit.Text, other.rarest, len(title)-other.rarest-1
+	at, start := 0, 0 // in letters and in text, after the same white space
+	for range maxPlaces {
+		next := bytes.Index(l.text[at:], []byte(begin))
+		if next < 0 {
+			return false, true
+		}
+		start = afterSpaces(text, start, countSpaces(l.text[at:at+next]))
+		end := endOfPiece(text, start)
+		from, to := back(text, start, piecesAround*before), ahead(text, end, piecesAround*after)
+		q.tokens = r.analyzer.Append(q.tokens[:0], text[from:to])
+		if sideBySide(q.tokens, title, termOf) {
+			return true, true
+		}
+		reachesBack := from == 0 || tokensBefore(q.tokens, start-from) >= before
+		reachesOn := to == len(text) || len(q.tokens)-tokensBefore(q.tokens, end-from) >= after
+		if !reachesBack || !reachesOn {
+			return false, false
+		}
+		at, start = endOfPiece(l.text, at+next), end
+	}
+	return false, false
+}
+
+func termOf(t analysis.Token) string { return t.Term }
+
+// tokensBefore counts the tokens that begin before a byte of their text.
+func tokensBefore(tokens []analysis.Token, at int) int {
+	return sort.Search(len(tokens), func(i int) bool { return tokens[i].Start >= at })
+}
+
+// sideBySide says whether the terms of a title follow one another among tokens.
+func sideBySide[T any](tokens []T, title []string, term func(T) string) bool {
+	for i := 0; i+len(title) <= len(tokens); i++ {
+		n := 0
+		for n < len(title) && term(tokens[i+n]) == title[n] {
+			n++
+		}
+		if n == len(title) {
 			return true
 		}
 	}
 	return false
 }
 
-// mayHold is false only if the text certainly lacks a term.
-func (p *passage) mayHold(term string) bool {
-	if p.text == nil {
-		p.text = new(textView)
-		p.text.letters.skim(p.hit.Text)
-	}
-	begin := term
-	switch r, _ := utf8.DecodeRuneInString(term); {
-	case analysis.IsCJK(r):
-	case isLetters(term):
-		// A stem and its words differ in the last two letters at most.
-		begin = term[:max(len(term)-2, 0)]
-	default:
-		return true
-	}
-	return p.text.letters.mayHold(begin)
-}
+func isSpace(c byte) bool { return c == ' ' || c-'\t' < 5 }
 
-// trigrams is a set of three bytes in a row, as a Bloom filter with one hash.
-type trigrams struct {
-	bits   [64]uint64
-	unsure bool // it may hold anything
-}
-
-// skim adds the trigrams of a text in lower case without diacritics and
-// without the signs that analysis takes out of words.
-func (t *trigrams) skim(text string) {
-	window := uint32(0)
-	add := func(c byte) {
-		window = window<<8 | uint32(c)
-		t.set(window)
-	}
-	for i := 0; i < len(text); {
-		c := text[i]
-		if c < utf8.RuneSelf {
-			i++
-			switch {
-			case 'A' <= c && c <= 'Z':
-				add(c + 'a' - 'A')
-			case c != '\'' && c != '.' && c != ',':
-				add(c)
-			}
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(text[i:])
-		written := text[i : i+size]
-		switch {
-		case r >= 0xc0 && r <= 0x24f:
-			written = analysis.Fold(written)
-		case r == '’':
-			written = ""
-		case r >= 0x4e00 && r < 0xf900: // Han and Hangul
-		case unicode.IsMark(r), (r < 0x2400 || r >= 0xf900) && r >= 0x2100 && isWord(r):
-			t.unsure = true // a letter that compatibility forms make another of
-		}
-		for j := range len(written) {
-			add(written[j])
-		}
-		i += size
-	}
-}
-
-func (t *trigrams) set(window uint32) {
-	h := hashTrigram(window)
-	t.bits[h>>6] |= 1 << (h & 63)
-}
-
-// mayHold is false only if the text certainly lacks s.
-func (t *trigrams) mayHold(s string) bool {
-	if t.unsure {
-		return true
-	}
-	for i := 0; i+2 < len(s); i++ {
-		h := hashTrigram(uint32(s[i])<<16 | uint32(s[i+1])<<8 | uint32(s[i+2]))
-		if t.bits[h>>6]&(1<<(h&63)) == 0 {
-			return false
+func countSpaces(text []byte) (n int) {
+	for _, c := range text {
+		if isSpace(c) {
+			n++
 		}
 	}
-	return true
+	return n
 }
 
-// hashTrigram spreads the lower three bytes over 4096 bits.
-func hashTrigram(window uint32) uint32 {
-	return (window & 0xffffff) * 0x9e3779b1 >> 20
-}
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-
-func isLetters(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < 'a' || s[i] > 'z' {
-			return false
+// afterSpaces returns where n more spaces have passed.
+func afterSpaces(text string, at, n int) int {
+	for ; n > 0; at++ {
+		if isSpace(text[at]) {
+			n--
 		}
 	}
-	return true
+	return at
+}
+
+// endOfPiece returns where the piece ends that at is in.
+func endOfPiece[T string | []byte](text T, at int) int {
+	for at < len(text) && !isSpace(text[at]) {
+		at++
+	}
+	return at
+}
+
+// back returns the beginning of the n-th piece before the one that begins at.
+func back(text string, at, n int) int {
+	for ; n > 0 && at > 0; n-- {
+		at--
+		for at > 0 && !isSpace(text[at-1]) {
+			at--
+		}
+	}
+	return at
+}
+
+// ahead returns the end of the n-th piece after the one that ends at.
+func ahead(text string, at, n int) int {
+	for ; n > 0 && at < len(text); n-- {
+		at = endOfPiece(text, at+1)
+	}
+	return at
 }
