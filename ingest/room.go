@@ -24,7 +24,8 @@ const (
 	bytesPerDim   = 5   // a float32 and a code
 	bytesPerChunk = 200 // ids and tables
 	bytesPerByte  = 1   // postings and positions of a byte of text
-	bytesToBuild  = 9   // and for a while, when a long document is put in
+	bytesToBuild  = 9   // and for a while, when a long document is put in,
+	mostToBuild   = 300 << 20
 )
 
 // fits is store.ErrTooLarge if the indexes would pass their ceiling with these
@@ -40,7 +41,7 @@ func (s *Service) fits(chunks []store.Chunk, dim int) error {
 	}
 	need := int64(len(chunks)*(bytesPerChunk+bytesPerDim*dim) + bytesPerByte*text)
 	if len(chunks) > longDocument {
-		need += int64(bytesToBuild * text)
+		need += int64(min(bytesToBuild*text, mostToBuild))
 	}
 	if used := sizer.Bytes(); used+max(need, 1) > s.cfg.MaxIndexBytes {
 		return fmt.Errorf("%w: the search indexes take %d bytes of memory, this needs about %d and the ceiling is %d: "+

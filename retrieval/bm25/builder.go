@@ -10,6 +10,7 @@ import (
 // segmentBuilder makes a segment of chunks that come by document and ordinal.
 type segmentBuilder struct {
 	lexicon *analysis.Lexicon
+	sorting *sorting
 	offset  uint32 // chunks that the first document has in segments before
 	s       segment
 	ids     namesBuilder
@@ -29,11 +30,14 @@ type segmentBuilder struct {
 	singleBuf []string
 }
 
-// newSegmentBuilder returns a builder that is the lexicon's only user until it
-// has built. offset is how many chunks the first document has in segments before
+// newSegmentBuilder returns a builder that is the bench's only user until it has
+// built. offset is how many chunks the first document has in segments before
 // this.
-func newSegmentBuilder(lexicon *analysis.Lexicon, offset int) *segmentBuilder {
-	return &segmentBuilder{lexicon: lexicon, offset: uint32(offset), singles: newFieldBuilder(), titles: newTitleBuilder(lexicon)}
+func newSegmentBuilder(b *bench, offset int) *segmentBuilder {
+	return &segmentBuilder{
+		lexicon: b.lexicon, sorting: &b.sorting, occurrences: b.occurrences[:0], offset: uint32(offset),
+		singles: newFieldBuilder(), titles: newTitleBuilder(b.lexicon),
+	}
 }
 
 // add adds the next chunk.
@@ -141,7 +145,7 @@ func (b *segmentBuilder) buildWords(s *segment) {
 			wordsOf[stemOf[word]]++
 		}
 	}
-	s.stems = writeField(stems, b.occurrences, stemOf, true)
+	s.stems = writeField(stems, b.occurrences, stemOf, true, b.sorting)
 
 	words, plainNumber := inOrder(plain)
 	s.stemOf = make([]uint32, len(words))
@@ -159,7 +163,7 @@ func (b *segmentBuilder) buildWords(s *segment) {
 			number[word] = final
 		}
 	}
-	s.surface = writeField(words, b.occurrences, number, false)
+	s.surface = writeField(words, b.occurrences, number, false, b.sorting)
 	for word, stem := range s.stemOf {
 		if wordsOf[stem] == 1 {
 			s.surface.df[word] = s.stems.df[stem]

@@ -87,40 +87,51 @@ func (b *fieldBuilder) build() field {
 // buildNumbered returns the field and the final number of each provisional one.
 func (b *fieldBuilder) buildNumbered() (f field, final []uint32) {
 	sorted, final := inOrder(b.terms)
-	return writeField(sorted, b.occurrences, final, false), final
+	return writeField(sorted, b.occurrences, final, false, new(sorting)), final
 }
 
 // inOrder returns terms in ascending order, and the place of each.
 func inOrder(terms []string) (sorted []string, place []uint32) {
-	// Most are told apart by their first eight bytes.
 	type key struct {
-		prefix uint64
+		sortKey
 		number uint32
 	}
 	keys := make([]key, len(terms))
 	for i, t := range terms {
-		var prefix [8]byte
-		copy(prefix[:], t)
-		keys[i] = key{binary.BigEndian.Uint64(prefix[:]), uint32(i)}
+		keys[i] = key{keyOf(t), uint32(i)}
 	}
-	slices.SortFunc(keys, func(a, b key) int {
-		if c := cmp.Compare(a.prefix, b.prefix); c != 0 {
-			return c
-		}
-		return strings.Compare(terms[a.number], terms[b.number])
-	})
+	slices.SortFunc(keys, func(a, b key) int { return a.compare(b.sortKey) })
 	sorted, place = make([]string, len(terms)), make([]uint32, len(terms))
 	for i, k := range keys {
-		sorted[i] = terms[k.number]
+		sorted[i] = k.term
 		place[k.number] = uint32(i)
 	}
 	return sorted, place
 }
 
+// sortKey is a term with its first eight bytes, by which most are told apart.
+type sortKey struct {
+	prefix uint64
+	term   string
+}
+
+func keyOf(term string) sortKey {
+	var prefix [8]byte
+	copy(prefix[:], term)
+	return sortKey{binary.BigEndian.Uint64(prefix[:]), term}
+}
+
+func (a sortKey) compare(b sortKey) int {
+	if a.prefix != b.prefix {
+		return cmp.Compare(a.prefix, b.prefix)
+	}
+	return strings.Compare(a.term, b.term)
+}
+
 // writeField writes a field of sorted terms. Occurrences are by doc and
 // position; those whose final number is gone are left out.
-func writeField(sorted []string, occurrences []occurrence, final []uint32, positions bool) field {
-	byTerm, starts := group(occurrences, final, len(sorted))
+func writeField(sorted []string, occurrences []occurrence, final []uint32, positions bool, s *sorting) field {
+	byTerm, starts := s.group(occurrences, final, len(sorted))
 	w := fieldWriter{positional: positions}
 	for i := range sorted {
 		w.occurrences(byTerm[starts[i]:starts[i+1]])
@@ -128,9 +139,13 @@ func writeField(sorted []string, occurrences []occurrence, final []uint32, posit
 	return w.field(sorted)
 }
 
+// sorting is memory for sorting occurrences, kept for the next field.
+type sorting struct{ byTerm []occurrence }
+
 // group sorts the occurrences by final term number, keeping their order within
-// a term; those of term i are [starts[i], starts[i+1]).
-func group(occurrences []occurrence, final []uint32, terms int) (byTerm []occurrence, starts []int) {
+// a term; those of term i are [starts[i], starts[i+1]). byTerm is valid until the
+// next call.
+func (s *sorting) group(occurrences []occurrence, final []uint32, terms int) (byTerm []occurrence, starts []int) {
 	starts = make([]int, terms+1)
 	for _, o := range occurrences {
 		if i := final[o.term]; i != gone {
@@ -140,7 +155,10 @@ func group(occurrences []occurrence, final []uint32, terms int) (byTerm []occurr
 	for i := range terms {
 		starts[i+1] += starts[i]
 	}
-	byTerm = make([]occurrence, starts[terms])
+	if cap(s.byTerm) < starts[terms] {
+		s.byTerm = make([]occurrence, starts[terms])
+	}
+	byTerm = s.byTerm[:starts[terms]]
 	next := slices.Clone(starts)
 	for _, o := range occurrences {
 		if i := final[o.term]; i != gone {
@@ -195,14 +213,22 @@ func (w *fieldWriter) endTerm(df uint32) {
 	}
 }
 
+// clipped returns a slice without the room left over, if that is much.
+func clipped[T any](s []T) []T {
+	if cap(s)-len(s) <= len(s)/16 {
+		return s
+	}
+	return slices.Clone(s)
+}
+
 // field returns what was written, without what growing left over.
 func (w *fieldWriter) field(sorted []string) field {
 	f := w.f
 	f.dictionary = newDictionary(sorted)
-	f.data = slices.Clone(f.data)
-	f.positions = slices.Clone(f.positions)
-	f.df = slices.Clone(f.df)
-	f.ends = slices.Clone(f.ends)
-	f.posEnds = slices.Clone(f.posEnds)
+	f.data = clipped(f.data)
+	f.positions = clipped(f.positions)
+	f.df = clipped(f.df)
+	f.ends = clipped(f.ends)
+	f.posEnds = clipped(f.posEnds)
 	return f
 }

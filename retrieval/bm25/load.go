@@ -46,8 +46,8 @@ func (w *workshop) build(ctx context.Context, chunks iter.Seq2[store.Chunk, erro
 	workers := runtime.GOMAXPROCS(0)
 	var builders errgroup.Group
 	builders.SetLimit(workers)
-	lexicons := make(chan *analysis.Lexicon, workers) // to be used again
-	built := make(chan chan *segment, workers)        // in order
+	benches := make(chan *bench, workers)      // that nobody uses
+	built := make(chan chan *segment, workers) // in order
 	a := assembly{shop: w}
 	var assembler errgroup.Group
 	assembler.Go(func() error {
@@ -63,9 +63,9 @@ func (w *workshop) build(ctx context.Context, chunks iter.Seq2[store.Chunk, erro
 		out := make(chan *segment, 1)
 		built <- out
 		builders.Go(func() error {
-			lexicon := lexiconOf(w.analyzer, lexicons)
-			out <- w.buildSegment(lexicon, b)
-			lexicons <- lexicon
+			bench := w.benchOf(benches)
+			out <- w.buildSegment(bench, b)
+			benches <- bench
 			return nil
 		})
 	}
@@ -126,25 +126,34 @@ func (a *assembly) flush() {
 	a.parts, a.tokens = nil, 0
 }
 
-// lexiconOf returns a lexicon that nobody uses.
-func lexiconOf(a *analysis.Analyzer, free <-chan *analysis.Lexicon) *analysis.Lexicon {
-	select {
-	case lexicon := <-free:
-		if lexicon.Len() < maxLexicon {
-			return lexicon
-		}
-	default:
-	}
-	return a.NewLexicon()
+// bench is what one builder at a time works with, kept for the next.
+type bench struct {
+	lexicon     *analysis.Lexicon
+	occurrences []occurrence
+	sorting     sorting
 }
 
-func (w *workshop) buildSegment(lexicon *analysis.Lexicon, b batch) *segment {
+// benchOf returns one that nobody uses.
+func (w *workshop) benchOf(free <-chan *bench) *bench {
+	select {
+	case b := <-free:
+		if b.lexicon.Len() >= maxLexicon {
+			b.lexicon = w.analyzer.NewLexicon()
+		}
+		return b
+	default:
+		return &bench{lexicon: w.analyzer.NewLexicon()}
+	}
+}
+
+func (w *workshop) buildSegment(on *bench, b batch) *segment {
 	w.building.Add(int64(b.text) * workBytes)
 	defer w.building.Add(-int64(b.text) * workBytes)
-	builder := newSegmentBuilder(lexicon, b.offset)
+	builder := newSegmentBuilder(on, b.offset)
 	for i := range b.chunks {
 		builder.add(&b.chunks[i])
 	}
+	on.occurrences = builder.occurrences
 	return builder.build()
 }
 

@@ -97,7 +97,7 @@ func (s *segment) mergeSurface(full field, wordNumber, stemNumber [][]uint32, vi
 		}
 		own.ends = append(own.ends, uint32(len(own.data)))
 	}
-	own.data = slices.Clone(own.data)
+	own.data = clipped(own.data)
 	s.surface = own
 }
 
@@ -166,6 +166,15 @@ type source struct {
 	list   func(term int) []byte
 	at     int      // the next term
 	number []uint32 // new number of each term; gone if no doc that is kept has it
+	term   sortKey  // the one at
+}
+
+// step makes the i-th term the next one.
+func (s *source) step(i int) {
+	s.at = i
+	if i < s.len() {
+		s.term = keyOf(s.dictionary.term(i))
+	}
 }
 
 func fieldsOf(views []*view, get func(*view) *field) []source {
@@ -173,6 +182,7 @@ func fieldsOf(views []*view, get func(*view) *field) []source {
 	for i, v := range views {
 		f := get(v)
 		sources[i] = source{field: f, list: f.list, number: make([]uint32, f.len())}
+		sources[i].step(0)
 	}
 	return sources
 }
@@ -183,6 +193,7 @@ func fieldsOf(views []*view, get func(*view) *field) []source {
 func mergeFields(sources []source, renumbered [][]uint32, positional bool) (merged field, number [][]uint32) {
 	var terms []string
 	w := fieldWriter{positional: positional}
+	w.reserve(sources)
 	var postings []posting
 	for {
 		term, any := nextTerm(sources)
@@ -195,7 +206,7 @@ func mergeFields(sources []source, renumbered [][]uint32, positional bool) (merg
 		list := postingWriter{data: w.f.data}
 		for i := range sources {
 			src := &sources[i]
-			if src.at == src.len() || src.term(src.at) != term {
+			if src.at == src.len() || src.term != term {
 				continue
 			}
 			postings = appendPostings(postings[:0], src.list(src.at))
@@ -215,13 +226,26 @@ func mergeFields(sources []source, renumbered [][]uint32, positional bool) (merg
 			if kept > 0 {
 				src.number[src.at] = uint32(len(terms))
 			}
-			src.at++
+			src.step(src.at + 1)
 		}
 		w.f.data = list.data
 		if list.n > 0 {
-			terms = append(terms, term)
+			terms = append(terms, term.term)
 			w.endTerm(list.n)
 		}
+	}
+}
+
+// reserve makes room for the lists of sources, if it is known how long they are.
+func (w *fieldWriter) reserve(sources []source) {
+	data, positions := 0, 0
+	for i := range sources {
+		data += len(sources[i].data)
+		positions += len(sources[i].positions)
+	}
+	w.f.data = make([]byte, 0, data+data/64)
+	if w.positional {
+		w.f.positions = make([]byte, 0, positions)
 	}
 }
 
@@ -236,14 +260,14 @@ func (w *fieldWriter) copyPositions(r *positionReader, tf uint32, keep bool) {
 }
 
 // nextTerm returns the smallest of the sources' next terms.
-func nextTerm(sources []source) (term string, any bool) {
+func nextTerm(sources []source) (term sortKey, any bool) {
 	for i := range sources {
 		src := &sources[i]
 		if src.at == src.len() {
 			continue
 		}
-		if t := src.term(src.at); !any || t < term {
-			term, any = t, true
+		if !any || src.term.compare(term) < 0 {
+			term, any = src.term, true
 		}
 	}
 	return term, any

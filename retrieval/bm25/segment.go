@@ -43,9 +43,6 @@ func (d *document) follows(before *document) bool {
 	return d.id == before.id && d.revision == before.revision && d.offset == before.offset+before.count
 }
 
-// span returns the range of the document's chunks.
-func (d *document) span() (from, to uint32) { return d.first, d.first + d.count }
-
 func (s *segment) chunks() int { return s.ids.len() }
 
 // surfacePostings returns the posting list of an unstemmed word.
