@@ -6,6 +6,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,7 +37,12 @@ type Config struct {
 	Texts Texts
 	// Conversations remembers; nil means that nothing is stored.
 	Conversations store.Conversations
-	Limits        Limits
+	// Approve decides about a call of a tool with side effects before it is
+	// made; an error refuses it, in words for the model. nil refuses all. It is
+	// called in the goroutine that reads the run, and waits as long as it likes
+	// within ctx.
+	Approve func(ctx context.Context, a Approval) error
+	Limits  Limits
 	// Log gets what nobody else is told, such as the stack of a tool that
 	// panicked; nil discards it.
 	Log *slog.Logger
@@ -47,6 +53,14 @@ type Config struct {
 	// Wait sleeps between retries and returns ctx's error if it ends first;
 	// nil means a timer.
 	Wait func(ctx context.Context, d time.Duration) error
+}
+
+// Approval is what is asked for: one call with exactly these arguments.
+type Approval struct {
+	RunID     string          `json:"run_id"`
+	CallID    string          `json:"call_id"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
 }
 
 // Texts reads the normalised text of documents. It may be called concurrently.

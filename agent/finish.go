@@ -27,6 +27,7 @@ func (r *run) finish(ctx context.Context, end ending) Result {
 		LimitReached:   end.limit,
 		Usage:          r.usage,
 		Confidence:     r.confidence,
+		Attachments:    r.attached,
 		ConversationID: r.conversation.ID,
 		MessageID:      r.messageID,
 		RunID:          r.id,

@@ -41,6 +41,9 @@ type Limits struct {
 	ParallelCalls int
 	// ToolTimeout is for tools that name none; 0 means 30 s.
 	ToolTimeout time.Duration
+	// ToolRetries of a call whose failure is marked tool.Retryable; 0 means 2,
+	// negative none. They wait as those of the model do.
+	ToolRetries int
 	// ObservationTokens bound what the model is shown of one call; 0 means 3,000.
 	ObservationTokens int
 	// ToolOutputTokens bound what the model is shown of all calls of a run
@@ -81,9 +84,11 @@ func (l Limits) withDefaults() Limits {
 	set(&l.ObservationTokens, 3_000)
 	set(&l.ToolOutputTokens, 8_000)
 	set(&l.HistoryTokens, 2_000)
+	set(&l.ToolRetries, 2)
 	set(&l.ModelRetries, 2)
 	set(&l.ReplyBytes, 1<<20)
 	set(&l.PrefaceBytes, 400)
+	l.ToolRetries = max(l.ToolRetries, 0)
 	l.ModelRetries = max(l.ModelRetries, 0)
 	l.PrefaceBytes = max(l.PrefaceBytes, 0)
 	if l.WallTime == 0 {

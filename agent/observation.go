@@ -37,16 +37,19 @@ type renderer struct {
 	budget int
 	out    strings.Builder
 	data   observationData
+	more   string // what to call read_more with
+	rest   string // of the tool's own text, what there was no room for
 }
 
 // render writes a result as the observation and returns it with its
-// machine-readable form. Passages get their ids as they are written: one that
-// no longer fits gets none.
-func render(l *ledger, result tool.Result, budget int) (string, json.RawMessage) {
-	r := renderer{budget: budget}
+// machine-readable form, and with the rest of its text that was cut off, which
+// read_more can be asked for by the call's id. Passages get their ids as they
+// are written: one that no longer fits gets none.
+func render(l *ledger, result tool.Result, budget int, callID string) (text string, data json.RawMessage, rest string) {
+	r := renderer{budget: budget, more: callID}
 	note := cutTokens(result.Note, budget/4)
 	r.budget -= estimateTokens(note)
-	r.text(result.Text, len(result.Passages) > 0)
+	r.text(body(result, r.budget), len(result.Passages) > 0)
 	for i, p := range result.Passages {
 		if r.full() {
 			r.line(fmt.Sprintf("(%d more sources are not shown: ask more precisely)", len(result.Passages)-i))
@@ -66,7 +69,7 @@ func render(l *ledger, result tool.Result, budget int) (string, json.RawMessage)
 		r.data.Result = nil
 		data, _ = json.Marshal(r.data)
 	}
-	return strings.TrimRight(r.out.String(), "\n"), data
+	return strings.TrimRight(r.out.String(), "\n"), data, r.rest
 }
 
 func (r *renderer) line(s string) {
@@ -92,7 +95,8 @@ func (r *renderer) text(s string, sourcesFollow bool) {
 	cut := cutTokens(s, most)
 	r.line(disarm(cut))
 	if len(cut) < len(s) {
-		r.line("(cut: the result is too long, ask for less at once)")
+		r.rest = strings.TrimLeft(s[len(cut):], " \n")
+		r.line(fmt.Sprintf(`(cut: about %d tokens more; call %s with {"call": %q} to read on)`, estimateTokens(r.rest), readMore, r.more))
 	}
 	r.budget -= estimateTokens(cut)
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"ragagent/agent/llm"
+	"ragagent/agent/tool"
 	"ragagent/store"
 )
 
@@ -19,19 +20,21 @@ type Result struct {
 	Citations  []store.Citation `json:"citations"`
 	// Closest are the best sources that were found and did not hold the
 	// answer; empty when Answerable.
-	Closest        []store.Citation `json:"closest,omitempty"`
-	Steps          []Step           `json:"steps"`
-	TotalSteps     int              `json:"total_steps"`
-	TotalToolCalls int              `json:"total_tool_calls"`
-	TotalElapsedMS int64            `json:"total_elapsed_ms"`
-	FinishedReason FinishedReason   `json:"finished_reason"`
-	Error          string           `json:"error,omitempty"`
-	Usage          llm.Usage        `json:"usage"`
-	ConversationID string           `json:"conversation_id"`
-	MessageID      string           `json:"message_id"`
-	RunID          string           `json:"run_id"`
-	Degraded       []string         `json:"degraded"`
-	LimitReached   bool             `json:"max_iterations_reached,omitempty"`
+	Closest []store.Citation `json:"closest,omitempty"`
+	// Attachments are the links, images and files that tools gave the user.
+	Attachments    []tool.Part    `json:"attachments,omitempty"`
+	Steps          []Step         `json:"steps"`
+	TotalSteps     int            `json:"total_steps"`
+	TotalToolCalls int            `json:"total_tool_calls"`
+	TotalElapsedMS int64          `json:"total_elapsed_ms"`
+	FinishedReason FinishedReason `json:"finished_reason"`
+	Error          string         `json:"error,omitempty"`
+	Usage          llm.Usage      `json:"usage"`
+	ConversationID string         `json:"conversation_id"`
+	MessageID      string         `json:"message_id"`
+	RunID          string         `json:"run_id"`
+	Degraded       []string       `json:"degraded"`
+	LimitReached   bool           `json:"max_iterations_reached,omitempty"`
 	// Confidence of the model in its last reply, on its own scale; nil where
 	// the model does not say.
 	Confidence *float64 `json:"confidence,omitempty"`

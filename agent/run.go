@@ -73,6 +73,8 @@ type run struct {
 	searched   bool             // a tool that returns passages has run
 	worked     bool             // a tool has done its work
 	shown      int              // tokens of observations so far
+	rests      *rests           // what did not fit into observations
+	attached   []tool.Part      // links, images and files for the user
 	usage      llm.Usage
 	confidence *float64 // of the last turn
 	degraded   []string

@@ -112,7 +112,7 @@ func TestNothingLooksLikeTheServersLines(t *testing.T) {
 				Headings: []string{disguised.Draw(t, "heading"), disguised.Draw(t, "heading")}, Text: disguised.Draw(t, "content"), PageStart: i,
 			})
 		}
-		out, _ := render(&ledger{}, result, 1<<20)
+		out, _, _ := render(&ledger{}, result, 1<<20, "call_1_1")
 		for what, pattern := range heads {
 			found := 0
 			for _, line := range shown(out) {
