@@ -19,7 +19,7 @@ import (
 // Stage implements store.Blobs.
 func (d *Dir) Stage(ctx context.Context, r io.Reader, maxBytes int64) (store.Staged, error) {
 	name := path.Join(staging, rand.Text())
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := d.create(name)
 	if err != nil {
 		return nil, fmt.Errorf("stage blob: %w", err)
 	}
@@ -28,6 +28,13 @@ func (d *Dir) Stage(ctx context.Context, r io.Reader, maxBytes int64) (store.Sta
 		return nil, errors.Join(fmt.Errorf("stage blob: %w", err), f.Close(), d.root.Remove(name))
 	}
 	return &staged{dir: d, name: name, file: f, hash: hash, size: size}, nil
+}
+
+// create makes a file in the staging folder.
+func (d *Dir) create(name string) (*os.File, error) {
+	d.adding.Lock()
+	defer d.adding.Unlock()
+	return d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
 // fill copies r into w and hashes it on the way. It reads one byte more than
@@ -86,7 +93,7 @@ func (s *staged) commit() error {
 	if err != nil {
 		return err
 	}
-	if err := s.dir.makeMark(s.hash, mark(s.hash, s.name)); err != nil {
+	if err := s.dir.makeMark(s.hash, s.name); err != nil {
 		return err
 	}
 	s.mark = mark(s.hash, s.name)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -15,10 +14,11 @@ import (
 	"ragagent/store"
 )
 
-// A blob that was committed and that nothing may refer to yet has a mark: an
-// empty file in the staging folder, named by the hash and what the content was
-// staged as. Marks are not synced. A killed process leaves them; after a power
-// cut one may be missing, and its blob is then one that verify reports.
+// A blob that was committed and that nothing may refer to yet has a mark in the
+// staging folder: a second name of the file, or an empty one, made of the hash
+// and of what the content was staged as. Marks are not synced. A killed process
+// leaves them; after a power cut one may be missing, and its blob is then one
+// that verify reports.
 
 const markSeparator = "."
 
@@ -68,13 +68,27 @@ func (m *marks) hashes() []string {
 	return slices.Sorted(maps.Keys(m.all))
 }
 
-func (d *Dir) makeMark(hash, name string) error {
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+// makeMark marks a blob that lies in the staging folder as stagedAs.
+func (d *Dir) makeMark(hash, stagedAs string) error {
+	name := mark(hash, stagedAs)
+	if err := d.link(stagedAs, name); err != nil { // not every file system can
+		f, err := d.create(name)
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
 	}
 	d.marks.add(hash, name)
-	return f.Close()
+	return nil
+}
+
+// link gives a staged file a second name: that is cheaper than a second file.
+func (d *Dir) link(stagedAs, name string) error {
+	d.adding.Lock()
+	defer d.adding.Unlock()
+	return d.root.Link(stagedAs, name)
 }
 
 // removeMark is no error if somebody else has removed it.
