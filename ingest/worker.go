@@ -260,17 +260,25 @@ func (t *task) guarded(ctx context.Context) (err error) {
 	}()
 	// A knowledge base that is switched to another embedder meanwhile loses what
 	// this attempt has made with the old one: it begins again with the new one.
-	for gaps := 0; ; {
+	for again := 0; ; again++ {
 		err := t.run(ctx)
-		switch {
-		case errors.Is(err, store.ErrOtherEmbedder) && ctx.Err() == nil:
-		case isGap(err) && gaps < switchTries: // switched and back
-			gaps++
-		default:
+		switched := errors.Is(err, store.ErrOtherEmbedder) || isGap(err) // or switched and back
+		if !switched || ctx.Err() != nil || again == maxAgain {
 			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(firstAgain << again):
 		}
 	}
 }
+
+// Bounds of beginning again after a switch. Where nobody has switched, the
+// records and the index do not agree: then the job fails, after three seconds.
+const (
+	maxAgain   = 6
+	firstAgain = 50 * time.Millisecond
+)
 
 // isGap says that chunks which an attempt has stored are not there any more.
 func isGap(err error) bool {
