@@ -74,7 +74,8 @@ type base struct {
 }
 
 // lock waits for the other writers of a knowledge base. What is known of one
-// that is not there any more is forgotten by its last user.
+// that is not there any more is forgotten by its last user, who may be a
+// question that is at its vectors.
 func (x *Index) lock(kb string) (b *base, unlock func()) {
 	x.mu.Lock()
 	b = x.bases[kb]
@@ -89,9 +90,16 @@ func (x *Index) lock(kb string) (b *base, unlock func()) {
 		b.writer.Unlock()
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		if b.users--; b.users == 0 && !b.there {
-			delete(x.bases, kb)
-		}
+		b.users--
+		x.forgetUnused(b, kb)
+	}
+}
+
+// forgetUnused forgets what is known of a knowledge base that is not there. The
+// caller holds Index.mu.
+func (x *Index) forgetUnused(b *base, kb string) {
+	if b.users == 0 && !b.there && len(b.pins) == 0 && x.bases[kb] == b {
+		delete(x.bases, kb)
 	}
 }
 

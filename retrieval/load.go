@@ -56,7 +56,7 @@ func (x *Index) load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Se
 	t := tee{entries: make(chan []store.VectorEntry, vectorBatches)}
 	vectors := make(chan error, 1)
 	go func() {
-		err := x.loadVectors(ctx, collection(kb), t.vectors)
+		err := x.loadVectors(ctx, kb, t.vectors)
 		if err != nil {
 			cancel(err) // nobody takes what the words bring
 		}
@@ -122,8 +122,11 @@ func (t *tee) vectors(yield func(store.VectorEntry, error) bool) {
 	}
 }
 
-// loadVectors puts exactly these vectors in the place of those of a collection.
-func (x *Index) loadVectors(ctx context.Context, name string, entries iter.Seq2[store.VectorEntry, error]) error {
+// loadVectors puts exactly these vectors in the place of those of a knowledge
+// base's collection.
+func (x *Index) loadVectors(ctx context.Context, kb store.KnowledgeBase, entries iter.Seq2[store.VectorEntry, error]) error {
+	name := collection(kb)
+	x.keep(kb.ID, name)
 	next, stop := iter.Pull2(entries)
 	defer stop()
 	first, err, ok := next()

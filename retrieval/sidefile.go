@@ -76,7 +76,7 @@ func (x *Index) Restore(ctx context.Context, kb store.KnowledgeBase, truth store
 			vectors <- nil
 			return
 		}
-		vectors <- x.loadVectors(ctx, collection(kb), truth.VisibleVectors(ctx, kb.ID))
+		vectors <- x.loadVectors(ctx, kb, truth.VisibleVectors(ctx, kb.ID))
 	}()
 	metadata := x.tables.load(ctx, kb.ID)
 	chunks, changed, err := x.restoreWords(ctx, kb.ID, data, truth)

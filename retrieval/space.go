@@ -2,6 +2,7 @@ package retrieval
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -42,23 +43,33 @@ func (x *Index) pin(kb store.KnowledgeBase) (name string, release func(), ok boo
 		b.pins = make(map[string]int)
 	}
 	b.pins[name]++
-	return name, func() { x.unpin(b, name) }, true
+	return name, func() { x.unpin(b, kb.ID, name) }, true
 }
 
-func (x *Index) unpin(b *base, name string) {
+func (x *Index) unpin(b *base, kbID, name string) {
 	x.mu.Lock()
-	b.pins[name]--
-	last := b.pins[name] == 0
-	if last {
-		delete(b.pins, name)
+	defer x.mu.Unlock()
+	if b.pins[name]--; b.pins[name] > 0 {
+		return
 	}
-	remove := last && b.retired[name]
-	if remove {
+	delete(b.pins, name)
+	x.forgetUnused(b, kbID)
+	if !b.retired[name] {
+		return
+	}
+	delete(b.retired, name)
+	// Under the lock: who loads the collection again has taken it out of retired
+	// before, or does so after this.
+	_ = x.vectors.DeleteCollection(context.Background(), name) // nobody asks it any more: it takes memory, no more
+}
+
+// keep says that a collection is about to be loaded: the last question to the
+// vectors it had must not take it away.
+func (x *Index) keep(kbID, name string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if b := x.bases[kbID]; b != nil {
 		delete(b.retired, name)
-	}
-	x.mu.Unlock()
-	if remove {
-		_ = x.vectors.DeleteCollection(context.Background(), name) // nobody asks it any more: it takes memory, no more
 	}
 }
 
@@ -88,7 +99,6 @@ func (x *Index) settle(ctx context.Context, b *base, name string) error {
 	x.mu.Lock()
 	old := b.current
 	b.current = name
-	delete(b.retired, name)
 	x.mu.Unlock()
 	if old == name || x.vectors == nil {
 		return nil
@@ -119,13 +129,16 @@ func (x *Index) LoadShadow(ctx context.Context, kb store.KnowledgeBase, vectors 
 	name := collection(kb)
 	x.mu.Lock()
 	current, old := b.current, b.shadow
-	delete(b.retired, name)
 	x.mu.Unlock()
 	if name == current {
 		return fmt.Errorf("shadow of %s: %w: its vectors are of %s already", kb.ID, store.ErrConflict, kb.Fingerprint)
 	}
-	if err := x.loadVectors(ctx, name, vectors); err != nil {
-		return fmt.Errorf("load the shadow of %s: %w", kb.ID, err)
+	if err := x.loadVectors(ctx, kb, vectors); err != nil {
+		err = fmt.Errorf("load the shadow of %s: %w", kb.ID, err)
+		if name != old { // of an earlier switch, and kept for nothing
+			err = errors.Join(err, x.retire(context.WithoutCancel(ctx), b, name))
+		}
+		return err
 	}
 	x.mu.Lock()
 	b.shadow = name

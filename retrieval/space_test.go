@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ragagent/retrieval"
+	"ragagent/retrieval/analysis"
+	"ragagent/retrieval/bm25"
 	"ragagent/store"
+	"ragagent/store/chromem"
 )
 
 // mirrored is the embedder of another space: of the signs' vectors, the order
@@ -103,6 +107,72 @@ func TestSwitch(t *testing.T) {
 	if err := w.index.Switch(ctx, before); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("switched to what is not there: %v", err)
 	}
+}
+
+// unhurried says that it is about to remove a collection, and takes its time.
+type unhurried struct {
+	store.VectorIndex
+	name  string
+	about chan struct{}
+}
+
+func (x unhurried) DeleteCollection(ctx context.Context, name string) error {
+	if name == x.name {
+		x.about <- struct{}{}
+		time.Sleep(5 * time.Millisecond) // in which nobody may load it
+	}
+	return x.VectorIndex.DeleteCollection(ctx, name)
+}
+
+// TestLoadedWhileTheLastQuestionEnds has vectors loaded again, to go back to
+// them, while the last question to them ends, after which they are to go.
+func TestLoadedWhileTheLastQuestionEnds(t *testing.T) {
+	ctx := t.Context()
+	vectors := unhurried{chromem.New(chromem.Config{}), "kb_1@mirrored", make(chan struct{}, 1)}
+	during := func() {}
+	var index *retrieval.Index
+	w := newWorld(t, func(c *retrieval.PipelineConfig) {
+		words, err := bm25.New(bm25.Config{Analyzer: analysis.New()})
+		check(t, err)
+		index, err = retrieval.NewIndex(retrieval.IndexConfig{Lexical: words, Vectors: vectors})
+		check(t, err)
+		c.Index, c.Embedders = index, append(c.Embedders, mirrored{asked: func() { during() }})
+	})
+	v, _ := signEmbedder{}.EmbedQuery(ctx, signs[0])
+	chunk := store.Chunk{ID: store.ChunkID("doc", 1, 0, signs[0]), KnowledgeBaseID: "kb_1", DocumentID: "doc", Revision: 1, Text: signs[0], Vector: turned(v)}
+	w.add(chunk)
+	one := func(v []float32) func(func(store.VectorEntry, error) bool) {
+		return func(yield func(store.VectorEntry, error) bool) {
+			yield(store.VectorEntry{ID: chunk.ID, Vector: v}, nil)
+		}
+	}
+	old, next := w.bases["kb_1"], w.bases["kb_1"]
+	old.Embedder, old.Fingerprint = "test/mirrored", "mirrored"
+	w.bases["kb_1"] = old
+	check(t, index.Replace(ctx, old, "doc", sequence([]store.Chunk{chunk})))
+	check(t, index.LoadShadow(ctx, next, one(v)))
+	during = func() {
+		during = func() {}
+		w.bases["kb_1"] = next
+		check(t, index.Switch(ctx, next))
+	}
+	loaded := make(chan error, 1)
+	go func() {
+		<-vectors.about
+		loaded <- index.LoadShadow(ctx, old, one(turned(v)))
+	}()
+	ask := func(when string) {
+		t.Helper()
+		got := w.retrieve(t, retrieval.Query{Text: signs[0], Mode: retrieval.Dense})
+		if diff := cmp.Diff([]string{"doc"}, documents(got)); diff != "" || len(got.Degraded) > 0 {
+			t.Errorf("%s: %s %q", when, diff, got.Degraded)
+		}
+	}
+	ask("while it is switched")
+	check(t, <-loaded)
+	w.bases["kb_1"] = old
+	check(t, index.Switch(ctx, old))
+	ask("after going back")
 }
 
 // TestSwitchWhileAsked: the old vectors stay until the last question to them has
