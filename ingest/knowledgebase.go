@@ -170,6 +170,12 @@ func validKnowledgeBase(kb store.KnowledgeBase) error {
 		return store.Invalid("retrieval.top_k", "is %d, allowed are 1 to %d, or 0 for the default", r.TopK, store.MaxTopK)
 	case r.ScoreThreshold < 0 || r.ScoreThreshold > 1:
 		return store.Invalid("retrieval.score_threshold", "is %g, allowed are 0 to 1", r.ScoreThreshold)
+	case !r.Rewrite.Known():
+		return store.Invalid("retrieval.rewrite", "is %q, allowed are none, rules, condense, multi_query, hyde, decompose and auto", string(r.Rewrite))
+	case !r.Rerank.Known():
+		return store.Invalid("retrieval.rerank", "is %q, allowed are none, lexical, mmr, crossencoder and listwise", string(r.Rerank))
+	case r.MMRLambda < 0 || r.MMRLambda > 1:
+		return store.Invalid("retrieval.mmr_lambda", "is %g, allowed are 0 to 1, 0 for the default", r.MMRLambda)
 	}
 	return nil
 }

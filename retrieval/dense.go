@@ -66,7 +66,7 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 		vector, done := embedded[kb.Fingerprint]
 		if !done {
 			begun := p.now()
-			vector, err = p.embedQuery(ctx, kb, text)
+			vector, err = p.questionVector(ctx, kb, text, pl)
 			r.embedding += p.now().Sub(begun)
 			if err != nil {
 				r.degraded = append(r.degraded, "dense: "+err.Error())

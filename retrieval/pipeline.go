@@ -36,6 +36,18 @@ type PipelineConfig struct {
 	Rewriter Rewriter
 	// Rerankers work on the best candidates, one after the other.
 	Rerankers []Reranker
+	// Expander rewrites in the further ways of store.RewriteKind; nil: they are
+	// left to Rewriter, and the result says so.
+	Expander Expander
+	// FinalRerankers work on what Rerankers leave, where a query or a knowledge
+	// base asks for their kind.
+	FinalRerankers map[store.RerankKind]Reranker
+	// Diversify makes the reranker of kind store.RerankMMR; lambda is 0..1.
+	Diversify func(lambda float64) Reranker
+	// DefaultRewrite and DefaultRerank hold where neither a query nor a knowledge
+	// base says; "" means store.RewriteRules and store.RerankLexical.
+	DefaultRewrite store.RewriteKind
+	DefaultRerank  store.RerankKind
 	// The longest a stage may take; 0 means 10 seconds each.
 	RewriteTimeout, DenseTimeout, RerankTimeout time.Duration
 	// Texts has the sections that are shown in the place of small chunks; nil:
@@ -55,6 +67,11 @@ type Pipeline struct {
 	denseWeight    func(kb store.KnowledgeBase) float64
 	rewriter       Rewriter
 	rerankers      []Reranker
+	expander       Expander
+	finalRerankers map[store.RerankKind]Reranker
+	diversify      func(lambda float64) Reranker
+	defaultRewrite store.RewriteKind
+	defaultRerank  store.RerankKind
 	rewriteTimeout time.Duration
 	denseTimeout   time.Duration
 	rerankTimeout  time.Duration
@@ -85,6 +102,11 @@ func NewPipeline(cfg PipelineConfig) (*Pipeline, error) {
 		denseWeight:    cfg.DenseWeight,
 		rewriter:       cfg.Rewriter,
 		rerankers:      cfg.Rerankers,
+		expander:       cfg.Expander,
+		finalRerankers: cfg.FinalRerankers,
+		diversify:      cfg.Diversify,
+		defaultRewrite: cfg.DefaultRewrite,
+		defaultRerank:  cfg.DefaultRerank,
 		rewriteTimeout: orDefault(cfg.RewriteTimeout, defaultTimeout),
 		denseTimeout:   orDefault(cfg.DenseTimeout, defaultTimeout),
 		rerankTimeout:  orDefault(cfg.RerankTimeout, defaultTimeout),
@@ -121,16 +143,10 @@ func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
 	}
 	result := Result{Query: q.Text, Degraded: plan.notes}
 	watch := startWatch(p.now, &result.Timings)
-	text := p.rewrite(ctx, plan, &result)
+	what := p.rewrite(ctx, plan, &result)
 	watch.lap(StageRewrite)
-	for left := maxSearches; left > 0; left-- {
-		whole, err := p.answer(ctx, text, plan, &result, left == 1)
-		if err != nil {
-			return Result{}, err
-		}
-		if whole {
-			break
-		}
+	if err := p.find(ctx, what, plan, &result); err != nil {
+		return Result{}, err
 	}
 	watch = startWatch(p.now, &result.Timings)
 	p.readSections(ctx, result.Hits, &result)
@@ -174,6 +190,10 @@ func (p *Pipeline) answer(ctx context.Context, text string, plan *plan, result *
 	}
 	hits = p.rerank(ctx, found.match.Text(), hits, plan, result)
 	watch.lap(StageRerank)
+	if plan.partial { // of several searches
+		result.Hits = hits
+		return true, nil
+	}
 	shown := merged(hits)
 	result.Hits, err = p.finish(ctx, shown, plan)
 	watch.lap(StageFetch)
@@ -183,25 +203,6 @@ func (p *Pipeline) answer(ctx context.Context, text string, plan *plan, result *
 		}, plan)
 	}
 	return true, err
-}
-
-// rewrite returns the text to be searched.
-func (p *Pipeline) rewrite(ctx context.Context, plan *plan, result *Result) string {
-	if p.rewriter == nil || plan.NoRewrite {
-		return plan.Text
-	}
-	ctx, cancel := context.WithTimeout(ctx, p.rewriteTimeout)
-	defer cancel()
-	text, err := p.rewriter.Rewrite(ctx, plan.Text, plan.History)
-	switch {
-	case err != nil:
-		result.Degraded = append(result.Degraded, "rewrite: "+err.Error())
-		return plan.Text
-	case text == "" || text == plan.Text || len(text) > MaxQueryBytes:
-		return plan.Text
-	}
-	result.Rewritten = text
-	return text
 }
 
 // search asks words and vectors at the same time.
@@ -303,35 +304,6 @@ func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []c
 		hits = append(hits, hit)
 	}
 	return hits, len(hits) == len(ids), nil
-}
-
-func (p *Pipeline) reranks(plan *plan) bool {
-	return len(p.rerankers) > 0 && !plan.NoRerank && plan.Mode != Dense
-}
-
-// rerank runs the second stage. A reranker that fails leaves the order as it
-// found it.
-func (p *Pipeline) rerank(ctx context.Context, text string, hits []Hit, plan *plan, result *Result) []Hit {
-	if !p.reranks(plan) || len(hits) == 0 {
-		return hits
-	}
-	for _, reranker := range p.rerankers {
-		next, err := p.rerankOnce(ctx, reranker, text, hits)
-		if err != nil {
-			result.Degraded = append(result.Degraded, "rerank: "+err.Error())
-			continue
-		}
-		hits = next
-	}
-	return hits
-}
-
-func (p *Pipeline) rerankOnce(ctx context.Context, r Reranker, text string, hits []Hit) ([]Hit, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.rerankTimeout)
-	defer cancel()
-	own := make([]Hit, len(hits))
-	copy(own, hits)
-	return r.Rerank(ctx, text, own)
 }
 
 // finish cuts the hits by score and number, and tells their documents.

@@ -43,6 +43,13 @@ type Query struct {
 	Mode      Mode
 	NoRewrite bool // search the text as it is
 	NoRerank  bool // leave the second stage out
+	// Rewrite and Rerank are how; "" leaves it to the knowledge bases, of which
+	// the first that says decides, and then to the pipeline.
+	Rewrite store.RewriteKind
+	Rerank  store.RerankKind
+	// MMRLambda is what relevance weighs in store.RerankMMR, above 0 and 1 at
+	// most; 0 leaves it to the knowledge bases, and then means DefaultLambda.
+	MMRLambda float64
 	NoFold    bool // show each of several passages that say the same
 	Explain   bool // fill Hit.Explain
 	// ExplainChunk is the id of a chunk or a document: Result.Standing tells what
@@ -91,6 +98,11 @@ type Result struct {
 	Query string
 	// Rewritten is the query that was searched, "" if it is Query itself.
 	Rewritten string
+	// Queries are all that were searched, where there were several; Rewritten
+	// has them in one line.
+	Queries []string
+	// Passage is the made-up answer whose vector counted, "" for none.
+	Passage string
 	// Hits come best first; equal scores are ordered by chunk id.
 	Hits []Hit
 	// Terms are the analysed words of the query with their weight in the

@@ -189,6 +189,8 @@ func (p *Pipeline) As(kb store.KnowledgeBase) Retriever {
 	return &Pipeline{
 		index: p.index, records: otherwise{p.records, kb}, embedders: p.embedders, openEmbedder: p.openEmbedder,
 		denseWeight: p.denseWeight, rewriter: p.rewriter, rerankers: p.rerankers, texts: p.texts, now: p.now,
+		expander: p.expander, finalRerankers: p.finalRerankers, diversify: p.diversify,
+		defaultRewrite: p.defaultRewrite, defaultRerank: p.defaultRerank,
 		rewriteTimeout: p.rewriteTimeout, denseTimeout: p.denseTimeout, rerankTimeout: p.rerankTimeout,
 	}
 }

@@ -18,6 +18,10 @@ type plan struct {
 
 	choice LexicalChoice // what Filter chooses; nil without one
 	notes  []string      // for the user
+
+	question string // as it was understood, "" before that
+	passage  string // that an answer may look like; "" for none
+	partial  bool   // one of several searches: its hits are merged with others
 }
 
 func (p *plan) collections() []string {
@@ -48,6 +52,15 @@ func (q *Query) check() error {
 		return store.Invalid("explain_chunk", "has %d bytes; at most %d are allowed", len(q.ExplainChunk), maxIDBytes)
 	case math.IsNaN(q.ScoreThreshold) || q.ScoreThreshold < 0 || q.ScoreThreshold > 1:
 		return store.Invalid("score_threshold", "is %v; must be 0 to 1", q.ScoreThreshold)
+	}
+	if !q.Rewrite.Known() {
+		return store.Invalid("rewrite", "is %q; must be none, rules, condense, multi_query, hyde, decompose or auto", string(q.Rewrite))
+	}
+	if !q.Rerank.Known() {
+		return store.Invalid("rerank", "is %q; must be none, lexical, mmr, crossencoder or listwise", string(q.Rerank))
+	}
+	if math.IsNaN(q.MMRLambda) || q.MMRLambda < 0 || q.MMRLambda > 1 {
+		return store.Invalid("mmr_lambda", "is %v; must be above 0, and 1 at most", q.MMRLambda)
 	}
 	switch q.Mode {
 	case "", Hybrid, Lexical, Dense:

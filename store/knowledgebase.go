@@ -61,6 +61,11 @@ const (
 type RetrievalSettings struct {
 	TopK           int     `json:"top_k"`           // 0 means the default; else 1..MaxTopK
 	ScoreThreshold float64 `json:"score_threshold"` // 0..1; hits below are dropped
+	// Rewrite and Rerank are kinds; "" means the server's.
+	Rewrite RewriteKind `json:"rewrite,omitempty"`
+	Rerank  RerankKind  `json:"rerank,omitempty"`
+	// MMRLambda is what relevance weighs in RerankMMR, 0..1; 0 means the default.
+	MMRLambda float64 `json:"mmr_lambda,omitempty"`
 }
 
 // MaxTopK bounds the hits of one retrieval.
