@@ -93,7 +93,7 @@ func TestBadQuestions(t *testing.T) {
 			"filter.and[1].year.between", `"between" is no operator: use eq, ne, lt, le, gt, ge, in, contains or exists`)},
 		{"/retrieve", `"query":"q","knowledge_bases":["kb_1","nope"]`, unknown(1)},
 		{"/retrieve", `"query":"q","knowledge_bases":[]`, invalid("knowledge_bases", "is missing: name at least one knowledge base to search")},
-		{"/retrieve", `"query":"q","knowledge_bases":[` + many + `]`, invalid("knowledge_bases", "names 65, at most 64 are searched at once")},
+		{"/retrieve", `"query":"q","knowledge_bases":[` + many + `]`, invalid("knowledge_bases", "names 257, at most 256 are searched at once")},
 		{"/ask", `"question":"q","knowledge_bases":["nope"]`, unknown(0)},
 		{"/ask", `"question":"q","knowledge_bases":null`, invalid("knowledge_bases", "is missing: name at least one knowledge base to search")},
 		{"/ask", `"top_k":5`, invalid("question", "is missing or empty")},

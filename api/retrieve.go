@@ -33,8 +33,15 @@ type retrieveAnswer struct {
 	Degraded       []string    `json:"degraded"`
 	ElapsedMS      float64     `json:"elapsed_ms"` // with microseconds
 	Stages         []stageTime `json:"stages,omitempty"`
+	// Routes are the knowledge bases that were searched of many.
+	Routes []routeAnswer `json:"routes,omitempty"`
 	// ExplainedChunk is what became of explain_chunk.
 	ExplainedChunk *standingAnswer `json:"explained_chunk,omitempty"`
+}
+
+type routeAnswer struct {
+	KnowledgeBase string  `json:"knowledge_base"`
+	Score         float64 `json:"score"`
 }
 
 // stageTime is how long one of retrieval's stages took.
@@ -193,6 +200,9 @@ func retrieveAnswerOf(r retrieval.Result) retrieveAnswer {
 		ElapsedMS:      float64(r.Elapsed.Microseconds()) / 1000,
 		Stages:         stagesOf(r.Timings),
 		ExplainedChunk: standingOf(r.Standing),
+	}
+	for _, route := range r.Routes {
+		out.Routes = append(out.Routes, routeAnswer{route.KnowledgeBaseName, route.Score})
 	}
 	for i, h := range r.Hits {
 		out.Hits[i] = hitAnswer{

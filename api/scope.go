@@ -9,7 +9,7 @@ import (
 )
 
 // maxScope bounds the knowledge bases of one question.
-const maxScope = 64
+const maxScope = 256
 
 // scopeOf resolves the knowledge bases a question names, each once, in the
 // order they are named.

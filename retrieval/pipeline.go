@@ -34,6 +34,8 @@ type PipelineConfig struct {
 	DenseWeight func(kb store.KnowledgeBase) float64
 	// Rewriter works on the question before it is searched; nil leaves it.
 	Rewriter Rewriter
+	// Router chooses among many knowledge bases; nil: all of them are searched.
+	Router Router
 	// Rerankers work on the best candidates, one after the other.
 	Rerankers []Reranker
 	// Expander rewrites in the further ways of store.RewriteKind; nil: they are
@@ -66,6 +68,7 @@ type Pipeline struct {
 	openEmbedder   func(ctx context.Context, name string) (Embedder, error)
 	denseWeight    func(kb store.KnowledgeBase) float64
 	rewriter       Rewriter
+	router         Router
 	rerankers      []Reranker
 	expander       Expander
 	finalRerankers map[store.RerankKind]Reranker
@@ -101,6 +104,7 @@ func NewPipeline(cfg PipelineConfig) (*Pipeline, error) {
 		openEmbedder:   cfg.OpenEmbedder,
 		denseWeight:    cfg.DenseWeight,
 		rewriter:       cfg.Rewriter,
+		router:         cfg.Router,
 		rerankers:      cfg.Rerankers,
 		expander:       cfg.Expander,
 		finalRerankers: cfg.FinalRerankers,
@@ -145,6 +149,12 @@ func (p *Pipeline) Retrieve(ctx context.Context, q Query) (Result, error) {
 	watch := startWatch(p.now, &result.Timings)
 	what := p.rewrite(ctx, plan, &result)
 	watch.lap(StageRewrite)
+	if p.routed(plan) {
+		if err := p.route(ctx, what.Question, plan, &result); err != nil {
+			return Result{}, err
+		}
+		watch.lap(StageRoute)
+	}
 	if err := p.find(ctx, what, plan, &result); err != nil {
 		return Result{}, err
 	}

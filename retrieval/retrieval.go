@@ -108,6 +108,9 @@ type Result struct {
 	// Terms are the analysed words of the query with their weight in the
 	// searched knowledge bases: answerers weigh sentences with them.
 	Terms []TermWeight
+	// Routes are the knowledge bases that were searched, the likeliest first,
+	// where a Router chose them of many; nil otherwise.
+	Routes []Route
 	// Standing is that of Query.ExplainChunk, nil if none was asked about.
 	Standing *Standing
 	// Degraded names the stages that failed and were left out, with the reason.

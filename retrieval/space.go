@@ -188,7 +188,7 @@ func (x *Index) Switch(ctx context.Context, kb store.KnowledgeBase) error {
 func (p *Pipeline) As(kb store.KnowledgeBase) Retriever {
 	return &Pipeline{
 		index: p.index, records: otherwise{p.records, kb}, embedders: p.embedders, openEmbedder: p.openEmbedder,
-		denseWeight: p.denseWeight, rewriter: p.rewriter, rerankers: p.rerankers, texts: p.texts, now: p.now,
+		denseWeight: p.denseWeight, rewriter: p.rewriter, router: p.router, rerankers: p.rerankers, texts: p.texts, now: p.now,
 		expander: p.expander, finalRerankers: p.finalRerankers, diversify: p.diversify,
 		defaultRewrite: p.defaultRewrite, defaultRerank: p.defaultRerank,
 		rewriteTimeout: p.rewriteTimeout, denseTimeout: p.denseTimeout, rerankTimeout: p.rerankTimeout,

@@ -8,6 +8,7 @@ type Stage int
 // The stages, in their order. Words and the two after it go side by side.
 const (
 	StageRewrite Stage = iota // the question becomes the query
+	StageRoute                // the knowledge bases are chosen
 	StageWords                // spelling is repaired, the best chunks by words are found
 	StageEmbed                // the query gets its vector
 	StageVectors              // the nearest chunks are found
@@ -17,7 +18,7 @@ const (
 	stages
 )
 
-var stageNames = [stages]string{"rewrite", "words", "embed", "vectors", "fuse", "fetch", "rerank"}
+var stageNames = [stages]string{"rewrite", "route", "words", "embed", "vectors", "fuse", "fetch", "rerank"}
 
 func (s Stage) String() string { return stageNames[s] }
 

@@ -20,6 +20,7 @@ import (
 	"ragagent/retrieval/bm25"
 	"ragagent/retrieval/embed"
 	"ragagent/retrieval/rewrite"
+	"ragagent/retrieval/route"
 	"ragagent/store"
 	"ragagent/store/chromem"
 	"ragagent/store/datadir"
@@ -65,6 +66,10 @@ func (a *app) wireRetrieval(cfg appConfig, known embedders) (*retrieval.Index, e
 	if err != nil {
 		return nil, err
 	}
+	router, err := route.New(route.Config{Analyzer: analyzer, Statistics: words})
+	if err != nil {
+		return nil, err
+	}
 	index, err := a.wireIndex(cfg, words, chromem.New(chromem.Config{MaxBytes: indexMemory(cfg.maxMemory)}))
 	if err != nil {
 		return nil, err
@@ -75,6 +80,7 @@ func (a *app) wireRetrieval(cfg appConfig, known embedders) (*retrieval.Index, e
 		OpenEmbedder: known.forRetrieval,
 		DenseWeight:  func(kb store.KnowledgeBase) float64 { return a.weights.Weight(kb).Weight },
 		Rewriter:     rewrite.New(rewrite.Config{Analyzer: analyzer}),
+		Router:       router,
 		Rerankers:    []retrieval.Reranker{second},
 		Texts:        texts{a},
 	})
