@@ -17,6 +17,11 @@ const (
 	// denseShare: where a front leaves more than one row in so many, the rest of
 	// the bits is read in blocks too.
 	denseShare = 8
+	// manyShare: where a sketch leaves more than one row in so many, the codes of
+	// all rows are read instead, one after the other; and so are those of the
+	// next segments, twice as many each time up to wholePause.
+	manyShare  = 10
+	wholePause = 32
 	// atOnce is for how many rows memory is fetched side by side.
 	atOnce = 64
 	// fetchAhead is how many bytes before their turn bits are fetched.
@@ -37,6 +42,8 @@ type scan struct {
 
 	waiting []waiting
 	pause   int // segments for which fronts are not asked
+	wholly  int // segments for which sketches are not
+	widely  int // how many those will be the next time
 }
 
 // waiting is a row whose cosine is, nearly for certain, at most high.
@@ -55,7 +62,7 @@ func (c *scan) start(job *search) {
 	c.search = job
 	c.floor.reset(job.k, cmp.Compare[float32])
 	c.candidates = c.candidates[:0]
-	c.waiting, c.pause = c.waiting[:0], 0
+	c.waiting, c.pause, c.wholly, c.widely = c.waiting[:0], 0, 0, 1
 	c.prune = max(pruneAt, 2*job.k)
 }
 
@@ -90,8 +97,8 @@ func (c *scan) segment(p place) {
 	i := p.segment
 	v := &c.snapshot.views[i]
 	if c.sketched && v.sketch != nil && c.floor.full() {
-		if least := c.floor.last() - p.base - rounding; least > 0 {
-			c.sifted(p, v, least)
+		if least := c.floor.last() - p.base - rounding; least > 0 && c.useful(v.sketch, least) {
+			c.sifted(p, v)
 			return
 		}
 	}
@@ -120,11 +127,27 @@ func (c *scan) whole(i int, v *view) {
 	}
 }
 
-// sifted finds by its sketch the rows of a segment whose p·u may be least or
-// more. Of those, the codes of the promising ones are read at once, which
-// raises the floor; the others wait until it is as high as it gets.
-func (c *scan) sifted(p place, v *view, least float32) {
-	c.sift(v.sketch, least)
+// useful marks the rows of a sketch whose p·u may be least or more, and says
+// whether they are so few that looking at each of them costs less than reading
+// all codes in a row.
+func (c *scan) useful(k *sketch, least float32) bool {
+	if c.wholly > 0 {
+		c.wholly--
+		return false
+	}
+	if c.sift(k, least)*manyShare < maxRows {
+		c.widely = 1
+		return true
+	}
+	c.wholly = c.widely
+	c.widely = min(2*c.widely, wholePause)
+	return false
+}
+
+// sifted looks at the marked rows of a segment. The codes of the promising ones
+// are read at once, which raises the floor; the others wait until it is as high
+// as it gets.
+func (c *scan) sifted(p place, v *view) {
 	rows := c.rows[:0]
 	for block, mask := range c.masks {
 		for mask &^= v.dead.block(block); mask != 0; mask &= mask - 1 {
@@ -150,27 +173,31 @@ func (c *scan) sifted(p place, v *view, least float32) {
 	}
 }
 
-// sift marks the rows of a sketch that reach least: by the front of it, or by
-// all of it where the front leaves most of them. The floor is low at first, and
-// with some vectors it stays low.
-func (c *scan) sift(k *sketch, least float32) {
+// sift marks the rows of a sketch that reach least, and counts them: by the front
+// of it, or by all of it where the front leaves most of them. The floor is low at
+// first, and with some vectors it stays low.
+func (c *scan) sift(k *sketch, least float32) (n int) {
 	clear(c.sums[:])
 	q := &c.sketch
 	c.kernels.add(c.sums[:], k.front, q.table[:16*q.front.groups], fetchAhead)
 	if c.pause == 0 {
 		c.kernels.pick(c.masks[:], c.sums[:], k.weights, q.threshold(&q.front, k, least))
-		n := 0
-		for _, mask := range c.masks {
-			n += bits.OnesCount32(mask)
-		}
-		if n*denseShare < maxRows {
-			return
+		if n = c.marked(); n*denseShare < maxRows {
+			return n
 		}
 		c.pause = frontPause
 	}
 	c.pause--
 	c.kernels.add(c.sums[:], k.rest, q.table[16*q.front.groups:], fetchAhead)
 	c.kernels.pick(c.masks[:], c.sums[:], k.weights, q.threshold(&q.whole, k, least))
+	return c.marked()
+}
+
+func (c *scan) marked() (n int) {
+	for _, mask := range c.masks {
+		n += bits.OnesCount32(mask)
+	}
+	return n
 }
 
 // settle reads the codes of the rows that wait and still may be among the best.
