@@ -68,6 +68,7 @@ func (s *segment) setBounds() {
 	for _, f := range []*field{&s.stems, &s.surface, &s.singles} {
 		f.setDense(s.chunks())
 	}
+	s.stems.setFollows(all.chunks, all.tokens)
 }
 
 // mostOf returns what c is at most for a term of a field over chunks, if their

@@ -27,12 +27,12 @@ type workshop struct {
 }
 
 const (
-	batchBytes    = 4 << 20
+	batchBytes    = 2 << 20
 	segmentTokens = 16 << 20
 	// workBytes is about what building a segment takes for each byte of text.
 	workBytes = 10
 	// maxLexicon is how many words a lexicon may have that is used again.
-	maxLexicon = 1 << 19
+	maxLexicon = 1 << 18
 )
 
 func newWorkshop(a *analysis.Analyzer) *workshop {

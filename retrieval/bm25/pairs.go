@@ -81,6 +81,9 @@ func (l *positioned) read(dst []uint32, i uint32) []uint32 {
 // adjacent returns the docs in which a position of b follows one of a, with
 // the number of times.
 func adjacent(a, b *positioned) []posting {
+	if a.dense != nil && b.dense != nil && a.dense.follows.code > 0 && b.dense.follows.code > 0 {
+		return a.dense.followedBy(nil, b.dense.follows.code)
+	}
 	var out []posting
 	var pa, pb []uint32
 	common(a.list, b.list, func(doc, i, j uint32) {

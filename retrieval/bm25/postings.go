@@ -83,13 +83,22 @@ func (r *positionReader) skip(n uint32) {
 	}
 }
 
+// number reads one number.
+func (r *positionReader) number() uint32 {
+	if v := r.data[r.at]; v < 0x80 {
+		r.at++
+		return uint32(v)
+	}
+	v, size := binary.Uvarint(r.data[r.at:])
+	r.at += size
+	return uint32(v)
+}
+
 // read appends the next n positions, which belong to one posting.
 func (r *positionReader) read(dst []uint32, n uint32) []uint32 {
 	position := uint32(0)
 	for range n {
-		v, size := binary.Uvarint(r.data[r.at:])
-		r.at += size
-		position += uint32(v)
+		position += r.number()
 		dst = append(dst, position)
 	}
 	return dst
