@@ -42,8 +42,8 @@ type Dataset struct {
 
 // Question is one query of a collection.
 type Question struct {
-	ID   string
-	Text string
+	ID   string `json:"_id"`
+	Text string `json:"text"`
 }
 
 // Answer is what a collection knows of the answer to a question.

@@ -42,6 +42,9 @@ type Config struct {
 	Workers int
 	// Timeout ends a question; 0 means DefaultTimeout.
 	Timeout time.Duration
+	// Wait, if not nil, is called before every search, outside its latency; its
+	// error ends the question.
+	Wait func(ctx context.Context) error
 	// Progress, if not nil, is called after every question with the number
 	// done so far, never twice at the same time.
 	Progress func(done, total int)
@@ -87,6 +90,9 @@ func NewRunner(cfg Config) (*Runner, error) {
 	}
 	if cfg.Progress == nil {
 		cfg.Progress = func(int, int) {}
+	}
+	if cfg.Wait == nil {
+		cfg.Wait = func(context.Context) error { return nil }
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now
@@ -139,6 +145,9 @@ func (r *Runner) ask(ctx context.Context, q Question, locate Locate) (Asked, err
 	}
 	a := Asked{Question: q}
 	for first := true; ; first = false {
+		if err := r.cfg.Wait(ctx); err != nil {
+			return Asked{}, err
+		}
 		start := r.cfg.Now()
 		found, err := r.cfg.Retriever.Retrieve(ctx, query)
 		if err != nil {
