@@ -164,7 +164,15 @@ func (t *task) fetch(ctx context.Context) error {
 	body := &download{from: resp.Body, each: func(done int64) {
 		t.report(store.Progress{Stage: store.StageFetch, Done: int(done), Total: int(max(resp.Size, 0))})
 	}}
-	staged, err := t.cfg.Blobs.Stage(ctx, body, t.cfg.MaxFileBytes)
+	content, err := t.sniff(ctx, body)
+	defer content.close()
+	var staged store.Staged
+	if err == nil && content.archive {
+		return t.fetchArchive(ctx, doc, order, resp, content)
+	}
+	if err == nil {
+		staged, err = t.cfg.Blobs.Stage(ctx, content, t.cfg.MaxFileBytes)
+	}
 	if body.err != nil {
 		return &webError{fmt.Errorf("fetch %s: %w", order.URL, body.err)}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"ragagent/ingest/fetch"
@@ -54,8 +55,17 @@ func (s *Service) refreshed(ctx context.Context, a store.Address, resp *fetch.Re
 		return well, nil
 	}
 	body := &download{from: resp.Body}
-	up := fromURL(Upload{Name: resp.Name, MIME: resp.ContentType, Body: body}, a.URL)
-	_, err := s.submitAs(ctx, a.KnowledgeBaseID, up, arrival{kind: store.JobIngest, again: a.URL})
+	content, err := s.sniff(ctx, body)
+	defer content.close()
+	left := "" // of an archive
+	switch {
+	case err != nil:
+	case content.archive:
+		left, err = s.refreshArchive(ctx, a, resp, content)
+	default:
+		up := fromURL(Upload{Name: resp.Name, MIME: resp.ContentType, Body: content}, a.URL)
+		_, err = s.submitAs(ctx, a.KnowledgeBaseID, up, arrival{kind: store.JobIngest, again: a.URL})
+	}
 	if body.err != nil {
 		err = fmt.Errorf("fetch %s: %w", a.URL, body.err)
 	}
@@ -65,7 +75,10 @@ func (s *Service) refreshed(ctx context.Context, a store.Address, resp *fetch.Re
 	if err != nil {
 		return func(b *store.Address) { *b = s.failedNow(*b, err) }, err
 	}
-	return well, nil
+	return func(b *store.Address) {
+		well(b)
+		b.Error = strings.TrimPrefix(left, ": ")
+	}, nil
 }
 
 // failedNow is an address after a fetch that failed. The document stays: it is

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -98,13 +99,27 @@ func (o *Unpacked) refused(err error) error {
 // document is the one that a file of the archive becomes.
 func (u *unpacking) document(out *Unpacked) (store.Document, error) {
 	doc := u.doc
-	path, err := CleanPath(out.Path)
+	source := u.doc.Sources[0]
+	path, err := belowArchive(source, out.Path)
 	if err != nil {
 		return doc, err
 	}
-	doc.Sources = []store.Source{{Origin: u.doc.Sources[0].Origin, Path: path}}
+	doc.Sources = []store.Source{{Origin: source.Origin, Path: path}}
 	doc.Name, err = cleanName(out.Name)
 	return doc, err
+}
+
+// belowArchive cleans the path of a file in an archive, which begins with the
+// archive's. A URL stays as it is.
+func belowArchive(archive store.Source, path string) (string, error) {
+	if archive.Origin != originURL {
+		return CleanPath(path)
+	}
+	inside, err := CleanPath(strings.TrimPrefix(path, archive.Path+"/"))
+	if path = archive.Path + "/" + inside; err == nil && len(path) > store.MaxPath {
+		err = store.Invalid("path", "has %d bytes, at most %d are allowed", len(path), store.MaxPath)
+	}
+	return path, err
 }
 
 // entry stages a file and lets a keeper do the rest. Its error ends the walk.

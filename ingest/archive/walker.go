@@ -41,9 +41,20 @@ type file struct {
 func (w *walker) count() error {
 	w.entries++
 	if w.entries > w.limits.Entries {
-		return fmt.Errorf("%w: more than %d entries", ErrLimit, w.limits.Entries)
+		return tooMany(w.limits.Entries)
 	}
 	return w.ctx.Err()
+}
+
+func tooMany(limit int) error { return fmt.Errorf("%w: more than %d entries", ErrLimit, limit) }
+
+// expect refuses an archive that says of itself that it has too many entries,
+// before the first is told.
+func (w *walker) expect(entries uint64) error {
+	if entries > uint64(w.limits.Entries-w.entries) {
+		return tooMany(w.limits.Entries)
+	}
+	return nil
 }
 
 // file tells one file, or walks it if it is an archive itself. An error ends

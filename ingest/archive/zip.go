@@ -28,6 +28,9 @@ func (w *walker) zip(r io.ReaderAt, size int64, at level) error {
 	if err != nil {
 		return err
 	}
+	if err := w.expect(dir.entries); err != nil {
+		return err
+	}
 	z := &zipReader{w: w, r: r}
 	if err := z.findBounds(dir); err != nil {
 		return err
