@@ -28,9 +28,10 @@ type reachFlags struct {
 
 // modelFlags choose the models.
 type modelFlags struct {
-	LLM        string `name:"llm" help:"Model that answers: 'extractive' (built in) or 'ollama/NAME'." default:"extractive" env:"RAGAGENT_LLM" placeholder:"P/NAME"`
-	Embedder   string `help:"Model that embeds for new knowledge bases: 'builtin', 'ollama/NAME' or 'openai/NAME'." default:"builtin" env:"RAGAGENT_EMBEDDER" placeholder:"P/NAME"`
-	OllamaHost string `help:"Address of the Ollama server; ${default} if not given." default:"http://127.0.0.1:11434" env:"RAGAGENT_OLLAMA_HOST,OLLAMA_HOST" placeholder:"URL"`
+	LLM        string  `name:"llm" help:"Model that answers: 'extractive' (built in) or 'ollama/NAME'." default:"extractive" env:"RAGAGENT_LLM" placeholder:"P/NAME"`
+	RefuseAt   float64 `help:"Log-odds that the sources hold an answer at or below which the built-in answerer refuses; 0 as measured, higher refuses more, -20 nothing." default:"0" env:"RAGAGENT_REFUSE_AT" placeholder:"Z"`
+	Embedder   string  `help:"Model that embeds for new knowledge bases: 'builtin', 'ollama/NAME' or 'openai/NAME'." default:"builtin" env:"RAGAGENT_EMBEDDER" placeholder:"P/NAME"`
+	OllamaHost string  `help:"Address of the Ollama server; ${default} if not given." default:"http://127.0.0.1:11434" env:"RAGAGENT_OLLAMA_HOST,OLLAMA_HOST" placeholder:"URL"`
 
 	EmbedderURL         string  `help:"Base URL of the 'openai/' embedders, any server that speaks OpenAI's API; its key comes from RAGAGENT_EMBEDDER_KEY." env:"RAGAGENT_EMBEDDER_URL" placeholder:"URL"`
 	EmbedderDimensions  int     `help:"Shorter vectors, of a model that allows it; 0 leaves them whole." env:"RAGAGENT_EMBEDDER_DIMENSIONS" placeholder:"N"`

@@ -48,7 +48,7 @@ func newModel(models modelFlags) (llm.Model, error) {
 		if err != nil {
 			return nil, fmt.Errorf("built-in embedder: %w", err)
 		}
-		return extractive.New(extractive.Config{Embedder: static})
+		return extractive.New(extractive.Config{Embedder: static, RefuseAt: models.RefuseAt})
 	case provider == "ollama" && name != "":
 		return ollama.New(ollama.Config{BaseURL: models.OllamaHost, Model: name})
 	}

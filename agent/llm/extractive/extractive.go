@@ -30,7 +30,8 @@ type Config struct {
 	// to answer.
 	Embedder Embedder
 	// RefuseAt is the confidence z at or below which it refuses; 0 is the
-	// measured optimum, a higher value refuses more.
+	// measured optimum, a higher value refuses more, -20 nothing. docs/quality.md
+	// has what is kept and refused at each value.
 	RefuseAt float64
 }
 
@@ -190,8 +191,14 @@ func (m *Model) reply(ctx context.Context, question string, results []llm.Messag
 	}
 	a := m.read(ctx, query, seen)
 	z := a.signals.z()
-	if !a.confident(m.cfg.RefuseAt) {
+	unheard := a.signals.unheard()
+	switch {
+	case !a.confident(m.cfg.RefuseAt) && unheard != "":
+		return []string{Refusal, " " + unheard}, &z
+	case !a.confident(m.cfg.RefuseAt):
 		return []string{Refusal}, &z
+	case unheard != "": // answered because RefuseAt is low
+		return append([]string{strings.Replace(unheard, "of them", "of the documents", 1) + "\n\n"}, pieces(a.best(m.cfg.Sentences))...), &z
 	}
 	return pieces(a.best(m.cfg.Sentences)), &z
 }

@@ -109,7 +109,7 @@ func TestRefusesWhatTheDocumentsDoNotTell(t *testing.T) {
 		Terms: []retrieval.TermWeight{{Term: "presid", IDF: 7}, {Term: "peru", IDF: 7}, {Term: "tide", IDF: 1, DF: 3}},
 	}}
 	got := ask(t, l, d, "Who was president of Peru when tides were discovered?")
-	if got.Answer != extractive.Refusal || got.Answerable || len(got.Citations) != 0 {
+	if got.Answer != extractive.Refusal+" None of them mentions “Peru”." || got.Answerable || len(got.Citations) != 0 {
 		t.Errorf("%q, answerable %v", got.Answer, got.Answerable)
 	}
 	if len(got.Closest) != 1 || !got.Closest[0].Verified {
@@ -193,5 +193,22 @@ func TestWithoutAnythingToSearch(t *testing.T) {
 	}
 	if last.Finish != llm.FinishStop || last.Text == "" {
 		t.Errorf("last delta %+v", last)
+	}
+}
+
+func TestRefusesNamesThatNoDocumentHas(t *testing.T) {
+	d := texts{"report": "Our products are phones, tablets and watches. We sell them in our own stores."}
+	l := &library{result: retrieval.Result{
+		Hits:  []retrieval.Hit{hit(d, "report", .95)},
+		Terms: []retrieval.TermWeight{{Term: "product", IDF: 3, DF: 2}, {Term: "sell", IDF: 3, DF: 2}, {Term: "tesla", IDF: 7}},
+	}}
+	got := ask(t, l, d, "Which products does Tesla sell?")
+	const want = "The documents do not tell. None of them mentions “Tesla”."
+	if got.Answer != want || got.Answerable || len(got.Citations) != 0 || len(got.Closest) != 1 {
+		t.Errorf("%+v", got)
+	}
+	l.result.Terms = l.result.Terms[:2]
+	if got := ask(t, l, d, "Which products do they sell?"); !got.Answerable {
+		t.Errorf("%q", got.Answer)
 	}
 }

@@ -142,6 +142,16 @@ func (b *bench) reportRefusals(t *testing.T, can, cannot []asked) {
 	t.Helper()
 	var high, low []float64
 	refused := 0.
+	for _, at := range []float64{-2, -1, 0, 1, 2} {
+		share := func(of []asked, said bool) float64 {
+			n := 0.
+			for _, a := range of {
+				n += oneIf(a.answer.confident(at) == said)
+			}
+			return n / float64(len(of))
+		}
+		t.Logf("refusing at %+g: %.3f of the answerable answered, %.3f of the others refused", at, share(can, true), share(cannot, false))
+	}
 	for _, a := range can {
 		high = append(high, a.answer.signals.z())
 		writeFeatures(t, 1, b.data.Name, a)
@@ -150,6 +160,16 @@ func (b *bench) reportRefusals(t *testing.T, can, cannot []asked) {
 		low = append(low, a.answer.signals.z())
 		refused += oneIf(!a.answer.confident(b.model.cfg.RefuseAt))
 		writeFeatures(t, 0, b.data.Name, a)
+	}
+	for name, of := range map[string][]asked{"answerable": can, "others": cannot} {
+		strangers, absent, answered := 0., 0., 0.
+		for _, a := range of {
+			strangers += oneIf(len(a.answer.signals.strangers) > 0)
+			absent += oneIf(a.answer.signals.absent)
+			answered += oneIf(a.answer.confident(b.model.cfg.RefuseAt) && len(a.answer.signals.strangers) > 0)
+		}
+		n := float64(len(of))
+		t.Logf("%s: unknown names in %.3f (answered with them %.3f), no name in the passages %.3f", name, strangers/n, answered/n, absent/n)
 	}
 	t.Logf("of %d questions without an answer %.3f are refused; AUROC %.3f", len(cannot), refused/float64(len(cannot)), eval.AUROC(high, low).Value())
 }

@@ -19,6 +19,7 @@ type question struct {
 	kind    kind
 	cjk     bool
 	years   map[string]bool // that the question names
+	names   names
 }
 
 // kind is what a question asks for.
@@ -65,6 +66,7 @@ func newQuestion(a *analysis.Analyzer, query string, terms []Term) question {
 			q.pairs = append(q.pairs, [2]string{tokens[i-1].Term, t.Term})
 		}
 	}
+	q.names = namesOf(query, tokens, terms)
 	for _, w := range q.idf {
 		q.sum += w
 	}

@@ -1,6 +1,10 @@
 package extractive
 
-import "ragagent/retrieval/analysis"
+import (
+	"strings"
+
+	"ragagent/retrieval/analysis"
+)
 
 // signals say how well the passages fit the question.
 type signals struct {
@@ -8,6 +12,10 @@ type signals struct {
 	top      float64 // evidence of the best passage, about 0..1
 	passages float64 // coverage of all passages together, 0..1
 	cjk      bool    // the query is Chinese, Japanese or Korean
+	// strangers are the names in the query that no document has; absent says
+	// that none of those that documents have is in the passages.
+	strangers []string
+	absent    bool
 }
 
 // Weights of the confidence z: a logistic regression over 4,645 questions of
@@ -22,11 +30,27 @@ const (
 	zPassages = 2.9
 	zCJK      = 2.1
 	zBias     = -6.3
+	// A name that no document has, and known names that no passage has, stand in
+	// .3 % of the questions with an answer, and in up to 40 % and 4 % of others.
+	zStranger = -10
+	zAbsent   = -4
 )
 
 // z is the log-odds that the passages hold the answer.
 func (s signals) z() float64 {
-	return zUnknown*s.unknown + zTop*s.top + zPassages*s.passages + zCJK*oneIf(s.cjk) + zBias
+	return zUnknown*s.unknown + zTop*s.top + zPassages*s.passages + zCJK*oneIf(s.cjk) + zBias +
+		zStranger*oneIf(len(s.strangers) > 0) + zAbsent*oneIf(s.absent)
+}
+
+// maxStrangers bounds the names that an answer says are unknown.
+const maxStrangers = 3
+
+// unheard says which names no document has, "" if there is none.
+func (s signals) unheard() string {
+	if len(s.strangers) == 0 {
+		return ""
+	}
+	return "None of them mentions “" + strings.Join(s.strangers[:min(maxStrangers, len(s.strangers))], "” or “") + "”."
 }
 
 // confident says whether to answer at all.
@@ -41,5 +65,5 @@ func (q question) signals(a *analysis.Analyzer, passages []Passage, found map[st
 			found[t] = true
 		}
 	}
-	return signals{unknown: q.unknown, top: evidence(passages[0].Score), passages: q.coverage(found), cjk: q.cjk}
+	return signals{unknown: q.unknown, top: evidence(passages[0].Score), passages: q.coverage(found), cjk: q.cjk, strangers: q.names.unknown, absent: q.names.absent(found)}
 }
