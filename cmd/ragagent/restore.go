@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ragagent/store"
 	"ragagent/store/backup"
 	"ragagent/store/blob"
 	"ragagent/store/datadir"
+	"ragagent/store/sqlite"
 )
 
 // restoreFolder is where a restore collects, within the data folder, what is
@@ -81,6 +81,9 @@ func (c *restoreCmd) restore(ctx context.Context) (m backup.Manifest, err error)
 	return m, err
 }
 
+// recordsSums is what the records keep beside them.
+const recordsSums = recordsFile + ".sums"
+
 // restorable says whether a restore may write to a folder: it is not there, or
 // holds nothing, or what an earlier restore left that was interrupted.
 func restorable(dir string) error {
@@ -95,8 +98,8 @@ func restorable(dir string) error {
 	for _, entry := range entries {
 		switch name := entry.Name(); {
 		case name == restoreFolder, name == "lost+found", datadir.IsLock(name):
-		case name == blobsFolder && interrupted:
-			// Blobs come before the records: it ended between the two.
+		case (name == blobsFolder || name == recordsSums) && interrupted:
+			// They come before the records: it ended between the two.
 		default:
 			return fmt.Errorf("%s is not empty (it holds %s): a restore overwrites nothing, give a new folder with --data", dir, name)
 		}
@@ -107,19 +110,41 @@ func restorable(dir string) error {
 // restoring is a backup.Sink that collects in a folder.
 type restoring struct {
 	data, stage string
-	blobs       *blob.Dir
+	blobs       *blob.Bulk
 }
 
-// collect reads the backup into the stage and checks all of it.
+// collect reads the backup into the stage, checks all of it, and brings its
+// records to the schema of this program. What a newer program wrote is refused.
 func (r *restoring) collect(ctx context.Context, f io.Reader, size int64) (m backup.Manifest, err error) {
 	if err := os.RemoveAll(r.stage); err != nil {
 		return m, err
 	}
-	if r.blobs, err = blob.New(blob.Config{Dir: filepath.Join(r.stage, blobsFolder)}); err != nil {
+	dir, err := blob.New(blob.Config{Dir: filepath.Join(r.stage, blobsFolder)})
+	if err != nil {
 		return m, err
 	}
+	r.blobs = dir.Bulk()
 	m, err = backup.Read(ctx, bufio.NewReaderSize(f, 1<<20), size, r)
-	return m, errors.Join(err, r.blobs.Close())
+	if err = errors.Join(err, r.blobs.Close(), dir.Close()); err != nil {
+		return m, err
+	}
+	return m, r.migrate(ctx)
+}
+
+// migrate leaves one file that holds all of the records, and its checksums.
+func (r *restoring) migrate(ctx context.Context) error {
+	path := filepath.Join(r.stage, recordsFile)
+	db, err := sqlite.Open(ctx, sqlite.Config{Path: path})
+	if err == nil {
+		err = db.Close()
+	}
+	if err == nil && exists(path+"-wal") {
+		err = errors.New("the write-ahead log could not be emptied")
+	}
+	if err != nil {
+		return fmt.Errorf("the records in the backup cannot be used: %w", err)
+	}
+	return nil
 }
 
 // Records implements backup.Sink.
@@ -134,14 +159,7 @@ func (r *restoring) Records(body io.Reader) error {
 
 // Blob implements backup.Sink: what does not have the hash is not kept.
 func (r *restoring) Blob(ctx context.Context, hash string, body io.Reader) error {
-	staged, err := r.blobs.Stage(ctx, body, 1<<62)
-	if err != nil {
-		return err
-	}
-	if staged.SHA256() != hash {
-		return errors.Join(fmt.Errorf("blob %s: %w", hash, store.ErrDamaged), staged.Discard())
-	}
-	return staged.Commit()
+	return r.blobs.Put(ctx, hash, body)
 }
 
 // putInPlace moves the blobs and then the records: a folder without records
@@ -150,10 +168,13 @@ func (r *restoring) putInPlace() error {
 	if err := syncFolder(r.stage); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(r.data, blobsFolder)); err != nil { // of an interrupted restore
-		return err
-	}
-	for _, name := range []string{blobsFolder, recordsFile} {
+	for _, name := range []string{blobsFolder, recordsSums, recordsFile} {
+		if err := os.RemoveAll(filepath.Join(r.data, name)); err != nil { // of an interrupted restore
+			return err
+		}
+		if name == recordsSums && !exists(filepath.Join(r.stage, name)) {
+			continue // the disk was too full for them
+		}
 		if err := os.Rename(filepath.Join(r.stage, name), filepath.Join(r.data, name)); err != nil {
 			return err
 		}
@@ -179,7 +200,7 @@ func finished(data string) error {
 
 // strays lists what is in the data folder and is none of ours.
 func strays(data string) (names []string, err error) {
-	ours := []string{recordsFile, recordsFile + ".sums", recordsFile + "-wal", recordsFile + "-shm", blobsFolder, indexesFolder, spoolFolder, "lost+found"}
+	ours := []string{recordsFile, recordsSums, recordsFile + "-wal", recordsFile + "-shm", blobsFolder, indexesFolder, spoolFolder, "lost+found"}
 	entries, err := os.ReadDir(data)
 	for _, entry := range entries {
 		if name := entry.Name(); !slices.Contains(ours, name) && !datadir.IsLock(name) {
