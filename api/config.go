@@ -122,6 +122,7 @@ type Ingest interface {
 	Unpack(ctx context.Context, kbIDOrName string, upload ingest.Upload, file io.ReaderAt, size int64) (all []ingest.Unpacked, isArchive bool, err error)
 	UpdateDocument(ctx context.Context, kbIDOrName, id string, change ingest.DocumentChange) (ingest.Submitted, error)
 	DeleteDocument(ctx context.Context, kbIDOrName, id string) error
+	ReindexKnowledgeBase(ctx context.Context, kbIDOrName string) (ingest.Reindexed, error)
 	DeleteDocuments(ctx context.Context, kbIDOrName string, ids []string) (ingest.Deleted, error)
 	RemoveSource(ctx context.Context, kbIDOrName, id string, source store.Source) (gone bool, err error)
 

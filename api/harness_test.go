@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -423,6 +424,25 @@ func (s *scriptedIngest) Preview(_ context.Context, _ string, d ingest.Draft) (i
 	s.draft, s.content = d, string(raw)
 	s.draft.File = nil
 	return s.preview, s.err
+}
+
+// ReindexKnowledgeBase revises every document that was read.
+func (s *scriptedIngest) ReindexKnowledgeBase(ctx context.Context, kb string) (out ingest.Reindexed, err error) {
+	docs, err := s.db.Documents(ctx, kb, store.Page{})
+	for i, doc := range docs {
+		if doc.Revision == 0 {
+			out.Skipped++
+			continue
+		}
+		added, err := s.db.Revise(ctx, kb, doc.ID, doc.GivenTitle, store.Job{
+			ID: fmt.Sprintf("job_%d", i+100), Kind: store.JobIngest, Revision: 1, CreatedAt: clock, UpdatedAt: clock,
+		})
+		if err != nil {
+			return out, err
+		}
+		out.Queued = append(out.Queued, ingest.Submitted{Document: added.Document, Job: added.Job})
+	}
+	return out, err
 }
 
 func (s *scriptedIngest) DeleteDocuments(ctx context.Context, kb string, ids []string) (ingest.Deleted, error) {

@@ -32,6 +32,7 @@ func (s *Server) routes() []route {
 		{http.MethodPost, kb + "/embedder/rollback", s.rollBackEmbedder},
 		{http.MethodPost, kb + "/embedder/discard", s.discardEmbedder},
 
+		{http.MethodPost, kb + "/reindex", s.reindex},
 		{http.MethodPost, kb + "/preview", s.preview},
 		{http.MethodPost, kb + "/documents", s.addDocuments},
 		{http.MethodGet, kb + "/documents", s.listDocuments},

@@ -57,7 +57,7 @@ func (s *Service) CreateKnowledgeBase(ctx context.Context, kb store.KnowledgeBas
 type KnowledgeBaseChange struct {
 	Name        *string
 	Description *string
-	Chunking    *store.Chunking // holds for documents added from now on
+	Chunking    *store.Chunking // holds for what is read from now on; see ReindexKnowledgeBase
 	Retrieval   *store.RetrievalSettings
 }
 

@@ -46,15 +46,9 @@ func (s *Service) UpdateDocument(ctx context.Context, idOrName, id string, chang
 	if up := out.Document.Upcoming(); *change.Title == up.GivenTitle {
 		return out, nil
 	}
-	defer s.order.lock("upload " + id)() // as Submit does, for those who wait for what it drops
-	job := s.newJob(kb.ID, id)
-	job.Turn = s.turns.take(flowOf(kb.ID, store.Source{}), out.Document.Bytes)
-	added, err := s.cfg.Records.Revise(ctx, kb.ID, id, *change.Title, job)
-	if err != nil {
-		return Submitted{}, err
-	}
-	s.nudge()
-	return Submitted{Document: added.Document, Job: added.Job}, s.after(ctx, kb.ID, added)
+	next := out.Document.Upcoming()
+	next.GivenTitle = *change.Title
+	return s.revise(ctx, kb.ID, id, next, flowOf(kb.ID, store.Source{}))
 }
 
 func (s *Service) setMetadata(ctx context.Context, kb store.KnowledgeBase, id string, change DocumentChange) (store.Document, error) {

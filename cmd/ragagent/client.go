@@ -176,6 +176,9 @@ type jobState struct {
 	Done   int    `json:"done"`
 	Total  int    `json:"total"`
 	Error  string `json:"error"`
+	// ETAMS is nil while nobody can tell.
+	ETAMS   *int64 `json:"eta_ms"`
+	Waiting string `json:"waiting"`
 }
 
 func (j jobState) ended() bool {

@@ -245,6 +245,7 @@ func (r *ingestRun) lastState(ctx context.Context, name string, doc submitted) (
 			return state, err
 		}
 		err = events(resp.Body, func(e event) error {
+			state = jobState{}
 			if err := json.Unmarshal(e.data, &state); err != nil {
 				return err
 			}

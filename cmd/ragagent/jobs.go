@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"time"
 )
 
 type jobsCmd struct {
@@ -20,8 +19,6 @@ type jobsCmd struct {
 type listedJob struct {
 	jobState
 	DocumentID string `json:"document_id"`
-	ETAMS      *int64 `json:"eta_ms"`
-	Waiting    string `json:"waiting"`
 }
 
 // Run lists jobs, newest last, or lets those that failed be tried again.
@@ -87,25 +84,4 @@ func (c *jobsCmd) print(e *env, raw json.RawMessage) error {
 	}
 	fmt.Fprintf(e.stdout, "%s  %-9s  %s  %s\n", plain(j.ID), plain(j.Status), plain(j.DocumentID), plain(j.state()))
 	return nil
-}
-
-// state says how far a job is, what it waits for, or why it failed.
-func (j listedJob) state() string {
-	switch {
-	case j.Error != "":
-		return j.Error
-	case j.ended():
-		return ""
-	}
-	text := j.Stage
-	if j.Total > 0 {
-		text += fmt.Sprintf(" %d/%d", j.Done, j.Total)
-	}
-	if j.ETAMS != nil {
-		text += fmt.Sprintf(", about %s left", (time.Duration(*j.ETAMS) * time.Millisecond).Round(time.Second))
-	}
-	if j.Waiting != "" {
-		text += ", waiting: " + j.Waiting
-	}
-	return text
 }

@@ -42,12 +42,12 @@ func TestJobsCommand(t *testing.T) {
 
 func TestJobState(t *testing.T) {
 	left := int64(83_400)
-	for want, j := range map[string]listedJob{
-		"":                                   {jobState: jobState{Status: "ready", Stage: "index", Done: 3, Total: 3}},
-		"no text found":                      {jobState: jobState{Status: "failed", Stage: "parse", Error: "no text found"}},
-		"parse":                              {jobState: jobState{Status: "running", Stage: "parse"}},
-		"embed 5400/10600, about 1m23s left": {jobState: jobState{Status: "running", Stage: "embed", Done: 5400, Total: 10_600}, ETAMS: &left},
-		"embed 1/2, waiting: next try in 8s": {jobState: jobState{Status: "queued", Stage: "embed", Done: 1, Total: 2}, Waiting: "next try in 8s"},
+	for want, j := range map[string]jobState{
+		"":                                   {Status: "ready", Stage: "index", Done: 3, Total: 3},
+		"no text found":                      {Status: "failed", Stage: "parse", Error: "no text found"},
+		"parse":                              {Status: "running", Stage: "parse"},
+		"embed 5400/10600, about 1m23s left": {Status: "running", Stage: "embed", Done: 5400, Total: 10_600, ETAMS: &left},
+		"embed 1/2, waiting: next try in 8s": {Status: "queued", Stage: "embed", Done: 1, Total: 2, Waiting: "next try in 8s"},
 	} {
 		if got := j.state(); got != want {
 			t.Errorf("got %q, want %q", got, want)

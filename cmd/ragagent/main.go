@@ -50,6 +50,7 @@ type commands struct {
 	Ask     askCmd     `cmd:"" help:"Answer a question from a knowledge base, with citations."`
 	Eval    evalCmd    `cmd:"" help:"Measure retrieval on a test collection."`
 	Jobs    jobsCmd    `cmd:"" help:"List jobs, or let those that failed be tried again."`
+	Reindex reindexCmd `cmd:"" help:"Read, cut and embed every document of a knowledge base again, by its present settings."`
 	Verify  verifyCmd  `cmd:"" help:"Compare every index and file with the records."`
 	Rebuild rebuildCmd `cmd:"" help:"Make every index anew from the records."`
 	Backup  backupCmd  `cmd:"" help:"Write everything to one file, also while a server is running."`

@@ -62,13 +62,13 @@ func (p *progress) at(name string, job jobState) {
 	if r := []rune(name); len(r) > 40 {
 		name = string(r[:37]) + "..."
 	}
-	text := name + " " + job.Stage
-	if job.Total > 0 {
-		text += fmt.Sprintf(" %d/%d", job.Done, job.Total)
-	}
+	text := name + " " + job.state()
 	p.mu.Lock()
 	p.current = text
 	p.mu.Unlock()
+	if !job.ended() {
+		p.say(text)
+	}
 }
 
 // ended counts a file as finished, well or not.
