@@ -39,7 +39,7 @@ func (s *segment) bytes() int64 {
 		n += len(s.documents[i].id) + documentBytes
 	}
 	t := &s.titles
-	n += 8*len(t.hash) + 4*(len(t.length)+len(t.of)+len(t.chunkEnds)+len(t.chunks)+len(t.termEnds)+len(t.terms)+len(t.stemOf))
+	n += 8*len(t.hash) + 4*(len(t.length)+len(t.of)+len(t.chunkEnds)+len(t.chunks)+len(t.termEnds)+len(t.terms)+len(t.distinct)+len(t.stemOf))
 	for _, f := range []*field{&s.stems, &s.surface, &s.singles, &t.stems, &t.words} {
 		for _, d := range f.dense {
 			n += d.bytes()

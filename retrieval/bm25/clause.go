@@ -147,9 +147,9 @@ func (m *match) ownClauses(part int) []clause {
 	if len(p.titled) > 0 {
 		c := clause{titles: true}
 		for i := range p.titled {
-			c.bound = max(c.bound, m.titleGain(&p.titled[i]))
+			gain, cover := m.titleGain(p, &p.titled[i])
+			c.bound = max(c.bound, gain+cover)
 		}
-		c.bound += m.mostCover()
 		clauses = append(clauses, c)
 	}
 	return clauses
@@ -188,12 +188,9 @@ func (m *match) appendWords(clauses []clause, part int) []clause {
 	return clauses
 }
 
-// titleGain is what a title gives but for its cover, which gives mostCover at
-// most.
-func (m *match) titleGain(t *titleScore) float64 {
-	return m.unit * (titleWeight*t.field + titleMatchWeight*t.named)
+// titleGain is what a title gives but for its cover, and what that gives at most.
+func (m *match) titleGain(p *part, t *titleScore) (gain, cover float64) {
+	return m.unit * (titleWeight*t.field + titleMatchWeight*t.named), m.coverGain(m.mostCover(p, t))
 }
-
-func (m *match) mostCover() float64 { return m.coverGain(1) }
 
 func (m *match) coverGain(cover float64) float64 { return m.unit * titleCoverWeight * cover * m.most }

@@ -261,6 +261,10 @@ func (e *edit) commit() {
 		if e.own[v] && v.live.chunks == v.chunks() {
 			v.dead = nil
 		}
+		if e.own[v] && len(v.titleDF) > 0 {
+			v.mostTitleDF = slices.Max(v.titleDF)
+		}
+		next.mostTitleDF = max(next.mostTitleDF, v.mostTitleDF)
 		next.live = next.live.plus(v.live)
 	}
 	next.joints = e.c.joints(next.views)

@@ -79,6 +79,7 @@ func (c *collection) mergeViews(group []*view) {
 		v.titleDF[stem] = c.titleDF[merged.titles.stems.term(stem)]
 	}
 	e.views = append(e.views, v)
+	e.own[v] = true
 	for i := range merged.documents {
 		c.move(merged, uint32(i), gone)
 	}

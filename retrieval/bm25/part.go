@@ -41,10 +41,14 @@ type titleScore struct {
 	title uint32
 	field float64 // BM25 of the title field
 	named float64 // what of the query the title names
+	// known is what the stems of the title weigh that the query names in full or
+	// in part, stems how many they are.
+	known float64
+	stems uint32
 	// cover is the share of the title that the query names, once it is known: it
 	// takes longer to find than the rest, and most titles do without.
-	cover   float64
 	covered bool
+	cover   float64
 }
 
 // scoreOf returns the score of a title, a new one if it had none.

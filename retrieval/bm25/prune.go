@@ -1,9 +1,6 @@
 package bm25
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // pruning finds the chunks of a part that may be among the k best without
 // scoring all of them (MaxScore: Turtle and Flood 1995, list by list).
@@ -25,16 +22,15 @@ type pruning struct {
 	seeding    bool // until there are k candidates
 	candidates []candidate
 	threshold  float64 // the k-th best score is not lower
-	highest    float64 // of candidates' scores so far
-	cover      float64 // what the cover of a title may add to them
+	highest    float64 // of candidates' scores so far, with what their covers may add
 	counts     *[histogram]int32
 }
 
 // candidate is a chunk with the part of its score that is known.
 type candidate struct {
-	score  float64
-	chunk  uint32
-	titled bool // the cover of its title has to be added
+	score float64
+	cover float64 // what the cover of its title may add, which is not known yet
+	chunk uint32
 }
 
 // rounding is more than sums in different orders differ by.
@@ -58,9 +54,6 @@ func (m *match) prune(part int, clauses []clause, r pruning) []uint32 {
 // run collects the candidates. The part's slots are 0 before and after.
 func (r *pruning) run(clauses []clause) {
 	left, dense := order(clauses, r.k) // what clauses[i:] can give together
-	if len(r.p.titled) > 0 && slices.ContainsFunc(clauses, func(c clause) bool { return c.titles }) {
-		r.cover = r.m.mostCover()
-	}
 	if len(clauses)-dense > maxDense {
 		dense = len(clauses)
 	}
@@ -144,8 +137,8 @@ func (r *pruning) complete(from int, clauses []clause, next int, left []float64)
 	}
 	r.drop(from, r.enough(0, unseen))
 	for i := range r.candidates[from:] {
-		if c := &r.candidates[from+i]; c.titled {
-			c.titled = false
+		if c := &r.candidates[from+i]; c.cover > 0 {
+			c.cover = 0
 			r.add(c, r.m.coverGain(r.m.cover(r.p, r.p.titleScore(c.chunk))))
 		}
 	}
@@ -155,7 +148,7 @@ func (r *pruning) complete(from int, clauses []clause, next int, left []float64)
 // Candidates may get as much more as missing; a chunk that is none has at most
 // unseen, or less than the threshold.
 func (r *pruning) enough(missing, unseen float64) float64 {
-	neighbour := max(r.highest+r.cover+missing, unseen, r.threshold)
+	neighbour := max(r.highest+missing, unseen, r.threshold)
 	return r.threshold*(1-rounding) - r.handedOn*neighbour
 }
 
@@ -167,7 +160,7 @@ func (r *pruning) drop(from int, enough float64) {
 	}
 	kept := r.candidates[:from]
 	for _, c := range r.candidates[from:] {
-		if c.score < enough && (!c.titled || c.score+r.cover < enough) {
+		if c.score+c.cover < enough {
 			r.p.slot[c.chunk] = 0
 			continue
 		}
@@ -207,18 +200,18 @@ func (r *pruning) bringIn(c *clause, enough float64) {
 
 func (r *pruning) bringInTitles(enough float64) {
 	for i := range r.p.titled {
-		gain := r.m.titleGain(&r.p.titled[i])
-		if gain+r.cover < enough {
+		gain, cover := r.m.titleGain(r.p, &r.p.titled[i])
+		if gain+cover < enough {
 			continue
 		}
 		for _, chunk := range r.p.titles.under(r.p.titled[i].title) {
 			if i := r.p.slot[chunk]; i != 0 {
 				if r.seeding {
-					r.candidates[i-1].titled = true
+					r.candidates[i-1].cover = cover
 					r.add(&r.candidates[i-1], gain)
 				}
 			} else if r.p.eligible(chunk) {
-				r.insert(candidate{chunk: chunk, score: gain, titled: true})
+				r.insert(candidate{chunk: chunk, score: gain, cover: cover})
 			}
 		}
 	}
@@ -227,12 +220,12 @@ func (r *pruning) bringInTitles(enough float64) {
 func (r *pruning) insert(c candidate) {
 	r.candidates = append(r.candidates, c)
 	r.p.slot[c.chunk] = uint32(len(r.candidates))
-	r.highest = max(r.highest, c.score)
+	r.highest = max(r.highest, c.score+c.cover)
 }
 
 func (r *pruning) add(c *candidate, gain float64) {
 	c.score += gain
-	r.highest = max(r.highest, c.score)
+	r.highest = max(r.highest, c.score+c.cover)
 }
 
 // searchShare is how many times longer than the number of chunks a list has to
@@ -246,8 +239,9 @@ func (r *pruning) give(c *clause, from int) {
 	case c.titles:
 		for i := range candidates {
 			if t := r.p.titleScore(candidates[i].chunk); t != nil {
-				candidates[i].titled = true
-				r.add(&candidates[i], r.m.titleGain(t))
+				gain := 0.
+				gain, candidates[i].cover = r.m.titleGain(r.p, t)
+				r.add(&candidates[i], gain)
 			}
 		}
 	case c.list.dense != nil, c.list.len() > searchShare*len(candidates):

@@ -8,7 +8,9 @@ type snapshot struct {
 	titles int // distinct titles of live chunks
 	// titleStems is how many distinct stems these have.
 	titleStems int
-	joints     *joints // nil if there are none
+	// mostTitleDF is how many titles a stem is in at most.
+	mostTitleDF uint32
+	joints      *joints // nil if there are none
 }
 
 // view is a segment less what was deleted from it since it was built.
@@ -18,7 +20,8 @@ type view struct {
 	live sizes
 	// titleDF holds, for each stem of the segment's titles, how many distinct
 	// titles of the whole collection have it.
-	titleDF []uint32
+	titleDF     []uint32
+	mostTitleDF uint32 // the highest of titleDF
 }
 
 func (v *view) alive(chunk uint32) bool {

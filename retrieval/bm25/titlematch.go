@@ -70,7 +70,7 @@ func (m *match) creditTitles(p *part, f writtenForms) {
 		credited[uint32(stem)] = true
 		weight := m.weights.of(p, stem)
 		for _, q := range m.scratch.decode(p.titles.stems.list(stem)) {
-			p.scoreOf(q.doc).named += weight
+			p.scoreOf(q.doc).name(weight, weight)
 		}
 	}
 	partial := make(map[titleStem]float64)
@@ -102,11 +102,19 @@ func (m *match) creditTitles(p *part, f writtenForms) {
 		}
 	}
 	for _, key := range order {
-		p.scoreOf(key.title).named += float64(m.weights.of(p, int(key.stem)) * partial[key])
+		weight := m.weights.of(p, int(key.stem))
+		p.scoreOf(key.title).name(float64(weight*partial[key]), weight)
 	}
 }
 
 type titleStem struct{ title, stem uint32 }
+
+// name says that the query names a stem of the title.
+func (t *titleScore) name(credit, weight float64) {
+	t.named += credit
+	t.known += weight
+	t.stems++
+}
 
 // prefixShare returns the credit of a query word for a title word that begins
 // with it.
@@ -126,11 +134,19 @@ func prefixShare(begin, word string) float64 {
 type titleWeights struct {
 	m   *match
 	idf map[string]float64
-	low [2048]float64 // idf of small df; 0 if not computed yet
+	// least is what no stem weighs less than.
+	least float64
+	low   [2048]float64 // idf of small df; 0 if not computed yet
 }
 
 func newTitleWeights(m *match) *titleWeights {
-	return &titleWeights{m: m, idf: make(map[string]float64)}
+	w := &titleWeights{m: m, idf: make(map[string]float64)}
+	most := uint32(0)
+	for _, s := range m.snaps {
+		most += s.mostTitleDF
+	}
+	w.least = w.weigh(int(most))
+	return w
 }
 
 // of returns the weight of a part's title stem.
@@ -171,6 +187,16 @@ func (w *titleWeights) weigh(df int) float64 {
 		w.low[df] = idf(w.m.titles, df)
 	}
 	return w.low[df]
+}
+
+// mostCover is what cover is at most: the stems that the query does not name have
+// the least weight of all.
+func (m *match) mostCover(p *part, t *titleScore) float64 {
+	if t.named == 0 {
+		return 0
+	}
+	others := p.titles.distinct[t.title] - t.stems
+	return min((1+rounding)*t.named/(t.known+float64(others)*m.weights.least), 1)
 }
 
 // cover returns the share of a title's idf that the query names, 0..1.

@@ -1,6 +1,10 @@
 package bm25
 
-import "ragagent/retrieval/analysis"
+import (
+	"slices"
+
+	"ragagent/retrieval/analysis"
+)
 
 // titles are the distinct titles of a segment's chunks, and what they consist
 // of. Chunks without a title have noTitle.
@@ -14,9 +18,11 @@ type titles struct {
 	chunks    []uint32
 
 	stems field // over titles
-	// terms[termEnds[t-1]:termEnds[t]] are the distinct stems of title t.
+	// terms[termEnds[t-1]:termEnds[t]] are the distinct stems of title t,
+	// distinct[t] of them.
 	termEnds []uint32
 	terms    []uint32
+	distinct []uint32
 
 	words  field    // unstemmed, over titles
 	stemOf []uint32 // per unstemmed word: its stem
@@ -141,6 +147,7 @@ func (t *titles) setTerms() {
 			n++
 		}
 	}
+	t.distinct = slices.Clone(t.termEnds)
 	next := make([]uint32, t.count())
 	sum := uint32(0)
 	for i, c := range t.termEnds {
