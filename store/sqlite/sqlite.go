@@ -128,7 +128,7 @@ func (db *DB) Close() error {
 	var errs []error
 	for _, p := range []*sql.DB{db.readers, db.writer} { // the writer checkpoints last
 		if p != nil {
-			errs = append(errs, p.Close())
+			errs = append(errs, closePool(p))
 		}
 	}
 	if err := errors.Join(errs...); err != nil || !db.whole {
@@ -139,6 +139,20 @@ func (db *DB) Close() error {
 		return fmt.Errorf("write the checksums of %s: %w", db.path, err)
 	}
 	return nil
+}
+
+// closePatience bounds the wait for connections that end on their own.
+const closePatience = 10 * time.Second
+
+// closePool returns when every connection is closed: a transaction whose context
+// ended is rolled back in the background, which sql.DB.Close does not wait for.
+// With one left, the writer cannot empty the log into the file.
+func closePool(p *sql.DB) error {
+	err := p.Close()
+	for began := time.Now(); p.Stats().OpenConnections > 0 && time.Since(began) < closePatience; {
+		time.Sleep(time.Millisecond)
+	}
+	return err
 }
 
 var writerPragmas = []string{

@@ -2,10 +2,12 @@ package sqlite_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"ragagent/store/sqlite"
@@ -108,5 +110,37 @@ func TestAcceptForgetsDamage(t *testing.T) {
 	closing(t, db)
 	if problems := check(t, path); len(problems) > 0 {
 		t.Errorf("problems: %q", problems)
+	}
+}
+
+// TestSumsAfterReadsWereCutOff closes the database right after reads whose
+// context ended: their connections end on their own, and are waited for.
+func TestSumsAfterReadsWereCutOff(t *testing.T) {
+	path := populate(t)
+	for range 50 {
+		db, err := sqlite.Open(t.Context(), sqlite.Config{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.ForgetDropped(t.Context(), 1); err != nil { // so that there is a log
+			t.Fatal(err)
+		}
+		var readers sync.WaitGroup
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		for range 4 {
+			readers.Go(func() {
+				for range db.VisibleChunks(ctx, crashKB, "") {
+					cancel()
+				}
+			})
+		}
+		readers.Wait()
+		closing(t, db)
+		for name, want := range map[string]bool{".sums": true, "-wal": false} {
+			if _, err := os.Stat(path + name); (err == nil) != want {
+				t.Fatalf("%s is there: %t, want %t", name, !want, want)
+			}
+		}
 	}
 }
