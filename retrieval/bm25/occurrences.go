@@ -44,6 +44,8 @@ type occurrences struct{ view *view }
 
 func (o occurrences) Key() any             { return o.view.segment }
 func (o occurrences) Chunks() int          { return o.view.chunks() }
+func (o occurrences) Living() int          { return o.view.live.chunks }
+func (o occurrences) ID(chunk int) string  { return o.view.ids.at(chunk) }
 func (o occurrences) Alive(chunk int) bool { return o.view.alive(uint32(chunk)) }
 func (o occurrences) Find(id string) int   { return o.view.find(id) }
 
