@@ -51,6 +51,7 @@ type call struct {
 	earlier  *call           // the same call, whose outcome is taken
 	done     chan outcome
 	outcome  outcome
+	made     int // calls that its code has asked for
 }
 
 // outcome is what a tool gave.
@@ -121,6 +122,10 @@ func (r *run) check(ctx context.Context, c *call) {
 		return
 	}
 	c.entry, c.args, c.shown = entry, args, args
+	if code, ok := entry.Tool.(codeTool); ok {
+		code.call = c
+		c.entry.Tool = code
+	}
 	if r.count(c); c.refusal == nil && c.earlier == nil && entry.Spec.SideEffect {
 		c.refusal = r.approve(ctx, c)
 	}

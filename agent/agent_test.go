@@ -12,11 +12,15 @@ import (
 	"go.uber.org/goleak"
 
 	"ragagent/agent"
+	"ragagent/agent/codeact/quickjs"
 	"ragagent/agent/tool"
 	"ragagent/store"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	quickjs.ChildMain()
+	goleak.VerifyTestMain(m)
+}
 
 // docs is the truth of the tests: texts by document id.
 type docs map[string]string

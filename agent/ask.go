@@ -36,7 +36,7 @@ func (r *run) ask(ctx context.Context, s *stepRecord) (Turn, error) {
 func (r *run) askOnce(ctx context.Context, s *stepRecord) (Turn, error) {
 	req := r.strategy.Request(r.state)
 	hold := 0
-	if len(req.Tools) > 0 {
+	if _, writes := r.strategy.(CodeAct); len(req.Tools) > 0 || writes && len(r.state.Tools) > 0 {
 		hold = r.limits.PrefaceBytes
 	}
 	r.answer.begin(s.id, hold)

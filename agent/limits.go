@@ -37,6 +37,8 @@ type Limits struct {
 	InvalidReplies int
 	// CallsPerTurn bounds the calls one reply may ask for; 0 means 16.
 	CallsPerTurn int
+	// CodeCalls bounds the calls one program may make; 0 means 50.
+	CodeCalls int
 	// ParallelCalls run at once; 0 means 4.
 	ParallelCalls int
 	// ToolTimeout is for tools that name none; 0 means 30 s.
@@ -80,6 +82,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.IdenticalCalls, 2)
 	set(&l.InvalidReplies, 2)
 	set(&l.CallsPerTurn, 16)
+	set(&l.CodeCalls, 50)
 	set(&l.ParallelCalls, 4)
 	set(&l.ObservationTokens, 3_000)
 	set(&l.ToolOutputTokens, 8_000)
@@ -114,7 +117,7 @@ func (l Limits) check() error {
 	}{
 		{"tokens", int64(l.Tokens)}, {"wall_time", int64(l.WallTime)}, {"tool_failures", int64(l.ToolFailures)},
 		{"identical_calls", int64(l.IdenticalCalls)}, {"invalid_replies", int64(l.InvalidReplies)},
-		{"calls_per_turn", int64(l.CallsPerTurn)}, {"parallel_calls", int64(l.ParallelCalls)},
+		{"calls_per_turn", int64(l.CallsPerTurn)}, {"code_calls", int64(l.CodeCalls)}, {"parallel_calls", int64(l.ParallelCalls)},
 		{"tool_timeout", int64(l.ToolTimeout)}, {"observation_tokens", int64(l.ObservationTokens)},
 		{"tool_output_tokens", int64(l.ToolOutputTokens)},
 		{"history_tokens", int64(l.HistoryTokens)}, {"retry_delay", int64(l.RetryDelay)}, {"reply_bytes", int64(l.ReplyBytes)},

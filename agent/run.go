@@ -73,6 +73,7 @@ type run struct {
 	searched   bool             // a tool that returns passages has run
 	worked     bool             // a tool has done its work
 	shown      int              // tokens of observations so far
+	codeCalls  <-chan codeCall  // that code asks for; nil without
 	rests      *rests           // what did not fit into observations
 	attached   []tool.Part      // links, images and files for the user
 	usage      llm.Usage
@@ -127,6 +128,11 @@ func (a *Agent) prepare(ctx context.Context, in Input) (*run, error) {
 		r.state.Tools = append(r.state.Tools, llm.ToolSpec{
 			Name: e.Spec.Name, Description: e.Spec.Description, Parameters: e.Spec.Parameters,
 		})
+	}
+	if s, ok := r.strategy.(CodeAct); ok {
+		if err := r.offerCode(s); err != nil {
+			return nil, fmt.Errorf("%w: %w", store.ErrInvalid, err)
+		}
 	}
 	return r, nil
 }

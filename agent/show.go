@@ -18,33 +18,52 @@ func (r *run) observe(ctx context.Context, s *stepRecord, c *call) Observation {
 		c.outcome = c.earlier.outcome
 		c.outcome.elapsed = 0
 	} else {
-		c.outcome = <-c.done
+		r.await(ctx, s, c)
 	}
+	o := r.show(ctx, c, min(r.limits.ObservationTokens, r.limits.ToolOutputTokens-r.shown))
+	r.shown += estimateTokens(o.Text)
+	if c.outcome.err == nil {
+		r.keepRest(c.id, o.rest)
+	}
+	r.note(s, s.id, c, o)
+	return o
+}
+
+// await waits for a call, and makes those that its code asks for.
+func (r *run) await(ctx context.Context, s *stepRecord, c *call) {
+	for {
+		select {
+		case c.outcome = <-c.done:
+			return
+		case asked := <-r.codeCalls:
+			r.serve(ctx, s, asked)
+		}
+	}
+}
+
+// note records and tells what came of a call.
+func (r *run) note(s *stepRecord, parent string, c *call, o Observation) {
 	for i, err := range c.outcome.retried {
 		r.emit(Event{
 			Kind: RetryEvent, ID: fmt.Sprintf("%s_retry_%d", c.id, i+1), Parent: c.id, Status: StatusError,
 			Label: fmt.Sprintf("%s, attempt %d of %d", c.asked.Name, i+2, r.limits.ToolRetries+1), Err: outcome{err: err}.failure(),
 		})
 	}
-	o := r.show(ctx, c)
-	r.shown += estimateTokens(o.Text)
 	info := CallInfo{Name: c.asked.Name, Arguments: c.shown, Result: o.Text, ElapsedMS: c.outcome.elapsed.Milliseconds()}
-	e := Event{Kind: ToolEnd, ID: c.id, Parent: s.id, Label: c.asked.Name, Status: StatusSuccess, Text: o.Text}
+	e := Event{Kind: ToolEnd, ID: c.id, Parent: parent, Label: c.asked.Name, Status: StatusSuccess, Text: o.Text}
 	if c.outcome.err != nil {
 		info.Error, e.Err, e.Status = c.outcome.failure(), c.outcome.failure(), StatusError
 	}
 	s.ToolCalls = append(s.ToolCalls, info)
 	r.emit(e)
-	return o
 }
 
 // noRoom answers calls once the run's room for results is used up.
 const noRoom = "(not shown: there is no room for more results; answer from what you have)"
 
-// show writes an outcome for the model, within what room is left.
-func (r *run) show(ctx context.Context, c *call) Observation {
+// show writes an outcome for the model within room tokens.
+func (r *run) show(ctx context.Context, c *call, room int) Observation {
 	o := Observation{Call: c.asked}
-	room := min(r.limits.ObservationTokens, r.limits.ToolOutputTokens-r.shown)
 	if c.outcome.err != nil {
 		o.Failed = true
 		o.Text = "Error: " + disarm(cutTokens(c.outcome.failure(), max(room, leastRoom)))
@@ -59,9 +78,7 @@ func (r *run) show(ctx context.Context, c *call) Observation {
 		return o
 	}
 	r.attach(result.Parts)
-	var rest string
-	o.Text, o.Data, rest = render(&r.ledger, result, room, c.id)
-	r.keepRest(c.id, rest)
+	o.Text, o.Data, o.rest = render(&r.ledger, result, room, c.id)
 	return o
 }
 

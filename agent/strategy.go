@@ -61,6 +61,8 @@ type Observation struct {
 	Data json.RawMessage
 	// Failed says that the call did not do its work; Text says why.
 	Failed bool
+
+	rest string // of the result, that Text has no room for
 }
 
 // FunctionCalling uses the model's own tool calls.

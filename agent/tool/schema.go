@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -69,6 +70,22 @@ func isPlain(s *jsonschema.Schema) bool {
 		}
 	}
 	return s.Items == nil || isPlain(s.Items)
+}
+
+// Parameters are the names of the arguments: the required ones, then the others
+// as the schema orders them.
+func (s *Schema) Parameters() []string {
+	names := slices.Clone(s.root.Required)
+	others := s.root.PropertyOrder
+	if len(others) == 0 {
+		others = slices.Sorted(maps.Keys(s.root.Properties))
+	}
+	for _, name := range others {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // Cast reads arguments as a model wrote them and returns them as JSON that

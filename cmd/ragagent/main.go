@@ -15,6 +15,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"ragagent/agent/codeact/quickjs"
 	"ragagent/ingest/parse"
 )
 
@@ -29,6 +30,7 @@ const (
 )
 
 func main() {
+	quickjs.ChildMain() // returns, unless this process is to run a model's code
 	if parse.IsChild() {
 		// A sandboxed parser: nothing else of the program is set up.
 		parse.ChildMain()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"testing"
 
+	"ragagent/agent/codeact/quickjs"
 	"ragagent/ingest/parse"
 )
 
@@ -14,6 +15,7 @@ import (
 const asProgram = "RAGAGENT_TEST_PROGRAM"
 
 func TestMain(m *testing.M) {
+	quickjs.ChildMain()
 	if parse.IsChild() {
 		parse.ChildMain()
 		return

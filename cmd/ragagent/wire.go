@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ragagent/agent"
+	"ragagent/agent/codeact/quickjs"
 	"ragagent/agent/llm"
 	"ragagent/agent/llm/extractive"
 	"ragagent/agent/llm/ollama"
@@ -152,14 +153,21 @@ func (a *app) wireServer(cfg appConfig) error {
 	if err != nil {
 		return err
 	}
+	interpreter, err := quickjs.New(quickjs.Config{})
+	if err != nil {
+		return err
+	}
 	a.server, err = api.New(api.Config{
-		Records:     a.records,
-		Blobs:       a.blobs,
-		Ingest:      a.service,
-		Addresses:   a.service,
-		Retriever:   a.retriever,
-		Agent:       answerer,
-		Tools:       a.tools,
+		Records:   a.records,
+		Blobs:     a.blobs,
+		Ingest:    a.service,
+		Addresses: a.service,
+		Retriever: a.retriever,
+		Agent:     answerer,
+		Tools:     a.tools,
+		Strategies: map[string]agent.Strategy{
+			"function_call": agent.FunctionCalling{}, "react": agent.ReAct{}, "codeact": agent.CodeAct{Interpreter: interpreter},
+		},
 		Fields:      a.index.Fields,
 		DenseWeight: a.weights.Weight,
 		Page:        web.FS(),
