@@ -116,12 +116,13 @@ func keyedAddress(ctx context.Context, tx *sql.Tx, where string, args ...any) (a
 	return a, document, err
 }
 
+const whereDue = `a.next_at > 0 AND a.next_at <= ? ORDER BY a.next_at LIMIT 1`
+
 // DueAddress implements store.Addresses.
 func (db *DB) DueAddress(ctx context.Context, now, hold time.Time) (a store.Address, err error) {
-	const due = `a.next_at > 0 AND a.next_at <= ? ORDER BY a.next_at LIMIT 1`
 	// Mostly nothing is due: that is seen without a write.
 	err = db.read(ctx, "look for an address that is due", func(tx *sql.Tx) error {
-		_, _, err := keyedAddress(ctx, tx, due, timestamp{&now})
+		_, _, err := keyedAddress(ctx, tx, whereDue, timestamp{&now})
 		return err
 	})
 	if err != nil {
@@ -129,7 +130,7 @@ func (db *DB) DueAddress(ctx context.Context, now, hold time.Time) (a store.Addr
 	}
 	err = db.write(ctx, "take an address", func(ctx context.Context, tx *sql.Tx) error {
 		var key int64
-		if a, key, err = keyedAddress(ctx, tx, due, timestamp{&now}); err != nil {
+		if a, key, err = keyedAddress(ctx, tx, whereDue, timestamp{&now}); err != nil {
 			return err
 		}
 		a.NextAt = hold

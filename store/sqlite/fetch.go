@@ -12,9 +12,9 @@ import (
 // waitsForFetch is true of a row of jobs whose content is not there yet.
 const waitsForFetch = `EXISTS (SELECT 1 FROM fetches WHERE job = jobs.id)`
 
-const selectFetch = `SELECT j.id FROM fetches f JOIN jobs j ON j.id = f.job
+const selectFetch = `SELECT j.id FROM fetches f CROSS JOIN jobs j ON j.id = f.job
 	WHERE f.kind = ?1 AND f.not_before <= ?2 AND (j.status = 'queued' OR j.status = 'running' AND j.lease_until <= ?2)
-	ORDER BY f.not_before, j.id LIMIT 1`
+	ORDER BY f.not_before, f.key LIMIT 1`
 
 // LeaseFetch implements store.Addresses.
 func (db *DB) LeaseFetch(ctx context.Context, kind string, now time.Time, lease time.Duration) (job store.Job, err error) {
