@@ -42,6 +42,9 @@ type Config struct {
 	// words; nil: not told.
 	DenseWeight func(kb store.KnowledgeBase) retrieval.DenseWeight
 
+	// Evaluations measures retrieval; nil: not offered.
+	Evaluations Evaluations
+
 	// Page is the web page: index.html and assets/. nil, or one without
 	// index.html, shows a short message instead.
 	Page fs.FS
@@ -159,6 +162,10 @@ type Records interface {
 	Messages(ctx context.Context, conversationID string, page store.Page) ([]store.Message, error)
 	DeleteConversation(ctx context.Context, id string) error
 	Run(ctx context.Context, id string) (store.Run, error)
+
+	Evaluation(ctx context.Context, id string) (store.Evaluation, error)
+	Evaluations(ctx context.Context, page store.Page) ([]store.Evaluation, error)
+	EvaluationPart(ctx context.Context, id string, part store.EvaluationPart) ([]byte, error)
 }
 
 func (c Config) withDefaults() (Config, error) {

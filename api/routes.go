@@ -57,6 +57,15 @@ func (s *Server) routes() []route {
 		{http.MethodPost, v1 + "/retrieve", s.retrieve},
 		{http.MethodPost, v1 + "/ask", s.ask},
 
+		{http.MethodPost, v1 + "/evaluations", s.createEvaluation},
+		{http.MethodGet, v1 + "/evaluations", s.listEvaluations},
+		{http.MethodGet, v1 + "/evaluations/:id", s.getEvaluation},
+		{http.MethodDelete, v1 + "/evaluations/:id", s.deleteEvaluation},
+		{http.MethodPost, v1 + "/evaluations/:id/cancel", s.cancelEvaluation},
+		{http.MethodGet, v1 + "/evaluations/:id/queries", s.getEvaluationQueries},
+		{http.MethodGet, v1 + "/evaluations/:id/report", s.getEvaluationReport},
+		{http.MethodGet, v1 + "/evaluations/:id/compare", s.compareEvaluations},
+
 		{http.MethodGet, v1 + "/conversations", s.listConversations},
 		{http.MethodGet, v1 + "/conversations/:id", s.getConversation},
 		{http.MethodDelete, v1 + "/conversations/:id", s.deleteConversation},

@@ -17,6 +17,7 @@ import (
 	"ragagent/ingest"
 	"ragagent/retrieval"
 	"ragagent/retrieval/calibrate"
+	"ragagent/retrieval/eval/queue"
 	"ragagent/store"
 	"ragagent/store/blob"
 	"ragagent/store/datadir"
@@ -59,8 +60,12 @@ type app struct {
 	blobs     *blob.Dir
 	service   *ingest.Service
 	pipeline  *retrieval.Pipeline
-	retriever retrieval.Retriever
+	traffic   *queue.Traffic      // the pipeline, and who asks it
+	retriever retrieval.Retriever // traffic, for all who ask
 	server    *api.Server
+
+	evaluations *queue.Queue
+
 	index     *retrieval.Index
 	sideFiles *sidefile.Folder
 	saver     *retrieval.Saver // of side files; nil if there are none
@@ -183,5 +188,9 @@ func (a *app) wire(cfg appConfig) error {
 	if err := a.wireIngest(cfg, known, a.index); err != nil {
 		return err
 	}
+	if a.evaluations, err = queue.New(queue.Config{Records: a.records, Traffic: a.traffic, Log: cfg.log}); err != nil {
+		return err
+	}
+	a.onClose(a.evaluations.Close)
 	return a.wireServer(cfg)
 }

@@ -73,6 +73,7 @@ func (c *serveCmd) start(ctx context.Context, e *env, app *app, addr string) err
 	if err := app.start(ctx); err != nil {
 		return unlessStopped(ctx, err)
 	}
+	app.evaluations.Start()
 	// Workers run at a low priority, each on a thread of its own. With places
 	// for them beside those of the cores, it is the system that decides who runs:
 	// a question does not wait until Go's scheduler takes a core from a worker.

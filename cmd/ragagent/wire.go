@@ -20,6 +20,7 @@ import (
 	"ragagent/retrieval/analysis"
 	"ragagent/retrieval/bm25"
 	"ragagent/retrieval/embed"
+	"ragagent/retrieval/eval/queue"
 	"ragagent/retrieval/rewrite"
 	"ragagent/retrieval/route"
 	"ragagent/store"
@@ -88,7 +89,8 @@ func (a *app) wireRetrieval(cfg appConfig, known embedders) (*retrieval.Index, e
 	if err != nil {
 		return nil, err
 	}
-	a.retriever = a.pipeline
+	a.traffic = queue.NewTraffic(a.pipeline)
+	a.retriever = a.traffic
 	return index, a.wireWeights(cfg, index)
 }
 
@@ -169,6 +171,7 @@ func (a *app) wireServer(cfg appConfig) error {
 			"function_call": agent.FunctionCalling{}, "react": agent.ReAct{}, "codeact": agent.CodeAct{Interpreter: interpreter},
 		},
 		Fields:      a.index.Fields,
+		Evaluations: a.evaluations,
 		DenseWeight: a.weights.Weight,
 		Page:        web.FS(),
 		Ready:       a.readiness,

@@ -54,16 +54,14 @@ func (q *Queue) do(ctx context.Context, id string) error {
 	if err != nil || e.Status.Ended() {
 		return gone(err)
 	}
-	out, err := q.measure(own, e)
-	switch {
-	case ctx.Err() != nil:
-		return errors.Join(ctx.Err(), gone(q.giveBack(id)))
-	case own.Err() != nil && errors.Is(context.Cause(own), errCancelled):
-		return nil // the records know
-	case own.Err() != nil:
-		err = context.Cause(own)
+	out, failed := q.measure(own, e)
+	if err := ctx.Err(); err != nil {
+		return errors.Join(err, gone(q.giveBack(id)))
 	}
-	return gone(q.finish(ctx, id, out, err))
+	if cause := context.Cause(own); cause != nil {
+		failed = cause
+	}
+	return gone(q.finish(ctx, id, out, failed))
 }
 
 // gone takes an evaluation that was deleted meanwhile for done.
@@ -117,18 +115,19 @@ type outcome struct {
 	parts    map[store.EvaluationPart][]byte
 }
 
-// finish stores an outcome, or why there is none.
+// finish stores an outcome, or why there is none, unless the records know better:
+// it was cancelled.
 func (q *Queue) finish(ctx context.Context, id string, out outcome, failed error) error {
 	_, err := q.cfg.Records.UpdateEvaluation(ctx, id, func(e *store.Evaluation) error {
 		if e.Status.Ended() {
 			return errCancelled
 		}
 		e.UpdatedAt = q.cfg.Now()
-		if failed != nil {
+		if failed == nil {
+			e.Status, e.Done, e.Figures, e.Warnings = store.StatusReady, e.Total, out.figures, out.warnings
+		} else {
 			e.Status, e.Error = store.StatusFailed, failed.Error()
-			return nil
 		}
-		e.Status, e.Done, e.Figures, e.Warnings = store.StatusReady, e.Total, out.figures, out.warnings
 		return nil
 	}, out.parts)
 	if errors.Is(err, errCancelled) {
