@@ -19,8 +19,9 @@ type retrieveRequest struct {
 	ScoreThreshold *float64        `json:"score_threshold"`
 	Filter         json.RawMessage `json:"filter"`
 	Mode           retrieval.Mode  `json:"mode"`
-	Rewrite        *bool           `json:"rewrite"`
-	Rerank         *bool           `json:"rerank"`
+	Rewrite        rewriteChoice   `json:"rewrite"`
+	Rerank         rerankChoice    `json:"rerank"`
+	MMRLambda      float64         `json:"mmr_lambda"`
 	Fold           *bool           `json:"fold"`
 	Explain        bool            `json:"explain"`
 	ExplainChunk   string          `json:"explain_chunk"`
@@ -29,6 +30,8 @@ type retrieveRequest struct {
 type retrieveAnswer struct {
 	Query          string      `json:"query"`
 	RewrittenQuery string      `json:"rewritten_query,omitempty"`
+	Queries        []string    `json:"queries,omitempty"` // all that were searched, if several
+	Passage        string      `json:"passage,omitempty"` // made up by a model; its vector counted
 	Hits           []hitAnswer `json:"hits"`
 	Degraded       []string    `json:"degraded"`
 	ElapsedMS      float64     `json:"elapsed_ms"` // with microseconds
@@ -153,8 +156,7 @@ func (s *Server) queryOf(ctx context.Context, in retrieveRequest) (retrieval.Que
 	query := retrieval.Query{
 		Text:      in.Query,
 		Mode:      in.Mode,
-		NoRewrite: in.Rewrite != nil && !*in.Rewrite,
-		NoRerank:  in.Rerank != nil && !*in.Rerank,
+		MMRLambda: in.MMRLambda,
 		NoFold:    in.Fold != nil && !*in.Fold,
 		Explain:   in.Explain,
 
@@ -178,6 +180,15 @@ func (s *Server) queryOf(ctx context.Context, in retrieveRequest) (retrieval.Que
 		query.ScoreThreshold = *t
 	}
 	var err error
+	if query.Rewrite, query.NoRewrite, err = in.Rewrite.of("rewrite"); err != nil {
+		return query, err
+	}
+	if query.Rerank, query.NoRerank, err = in.Rerank.of("rerank"); err != nil {
+		return query, err
+	}
+	if query.MMRLambda < 0 || query.MMRLambda > 1 {
+		return query, invalidField("mmr_lambda", "is %g, allowed are 0 to 1, 0 for the default", query.MMRLambda)
+	}
 	if query.Filter, err = store.ParseFilter(in.Filter); err != nil {
 		return query, err
 	}
@@ -195,6 +206,8 @@ func retrieveAnswerOf(r retrieval.Result) retrieveAnswer {
 	out := retrieveAnswer{
 		Query:          r.Query,
 		RewrittenQuery: r.Rewritten,
+		Queries:        r.Queries,
+		Passage:        r.Passage,
 		Hits:           make([]hitAnswer, len(r.Hits)),
 		Degraded:       array(r.Degraded),
 		ElapsedMS:      float64(r.Elapsed.Microseconds()) / 1000,

@@ -12,6 +12,9 @@ import (
 // find answers what is to be searched, with one search or with several.
 func (p *Pipeline) find(ctx context.Context, what Rewritten, plan *plan, result *Result) error {
 	plan.question, plan.passage = what.Question, what.Passage
+	if len(plan.History) == 0 {
+		plan.question = plan.Text // a model is not helped by what rules take off
+	}
 	if len(what.Variants)+len(what.Parts) == 0 {
 		return p.findOne(ctx, what.Question, plan, result)
 	}

@@ -58,6 +58,8 @@ func (c *searchCmd) Run(e *env) error {
 			"top_k":           c.TopK,
 			"mode":            c.Mode,
 			"filter":          c.filter(),
+			"rewrite":         c.Rewrite,
+			"rerank":          c.Rerank,
 		}, &raw)
 		if err != nil {
 			return err

@@ -33,6 +33,8 @@ type modelFlags struct {
 	Embedder   string  `help:"Model that embeds for new knowledge bases: 'builtin', 'ollama/NAME' or 'openai/NAME'." default:"builtin" env:"RAGAGENT_EMBEDDER" placeholder:"P/NAME"`
 	OllamaHost string  `help:"Address of the Ollama server; ${default} if not given." default:"http://127.0.0.1:11434" env:"RAGAGENT_OLLAMA_HOST,OLLAMA_HOST" placeholder:"URL"`
 
+	rankFlags
+
 	EmbedderURL         string  `help:"Base URL of the 'openai/' embedders, any server that speaks OpenAI's API; its key comes from RAGAGENT_EMBEDDER_KEY." env:"RAGAGENT_EMBEDDER_URL" placeholder:"URL"`
 	EmbedderDimensions  int     `help:"Shorter vectors, of a model that allows it; 0 leaves them whole." env:"RAGAGENT_EMBEDDER_DIMENSIONS" placeholder:"N"`
 	EmbedderQueryPrefix *string `help:"What the embedder wants before a question, where that is not known for the model." env:"RAGAGENT_EMBEDDER_QUERY_PREFIX" placeholder:"TEXT"`

@@ -21,7 +21,6 @@ import (
 	"ragagent/retrieval/bm25"
 	"ragagent/retrieval/embed"
 	"ragagent/retrieval/eval/queue"
-	"ragagent/retrieval/rewrite"
 	"ragagent/retrieval/route"
 	"ragagent/store"
 	"ragagent/store/chromem"
@@ -76,17 +75,19 @@ func (a *app) wireRetrieval(cfg appConfig, known embedders) (*retrieval.Index, e
 	if err != nil {
 		return nil, err
 	}
-	a.pipeline, err = retrieval.NewPipeline(retrieval.PipelineConfig{
+	config := retrieval.PipelineConfig{
 		Index:        index,
 		Records:      a.records,
 		OpenEmbedder: known.forRetrieval,
 		DenseWeight:  func(kb store.KnowledgeBase) float64 { return a.weights.Weight(kb).Weight },
-		Rewriter:     rewrite.New(rewrite.Config{Analyzer: analyzer}),
 		Router:       router,
 		Rerankers:    []retrieval.Reranker{second},
 		Texts:        texts{a},
-	})
-	if err != nil {
+	}
+	if err := cfg.models.rank(&config, analyzer); err != nil {
+		return nil, err
+	}
+	if a.pipeline, err = retrieval.NewPipeline(config); err != nil {
 		return nil, err
 	}
 	a.traffic = queue.NewTraffic(a.pipeline)
