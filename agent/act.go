@@ -177,6 +177,11 @@ func (r *run) verdict(calls []*call) *ending {
 			continue
 		}
 		counted++
+		if c.asked.Name == finalOutput && r.output != nil {
+			if end := r.handedOver(c); end != nil {
+				return end
+			}
+		}
 		if c.outcome.err != nil {
 			failed++
 		} else if c.entry.Spec.Direct && len(calls) == 1 {

@@ -86,6 +86,9 @@ type Input struct {
 	MaxIterations int
 	// Strategy of this run; nil means the agent's own.
 	Strategy Strategy
+	// OutputSchema is a JSON Schema of an object: the answer is one that follows
+	// it, and Result.Output. nil means an answer in words.
+	OutputSchema json.RawMessage
 }
 
 // Agent answers questions with a model and tools. It may be used concurrently;

@@ -29,6 +29,12 @@ func (w *answerWriter) begin(parent string, hold int) {
 	w.discard()
 }
 
+// raw makes a text that is checked already the answer.
+func (w *answerWriter) raw(text string) {
+	w.held.WriteString(text)
+	w.release()
+}
+
 // discard forgets what was held back.
 func (w *answerWriter) discard() {
 	w.held.Reset()

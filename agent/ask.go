@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 
 	"ragagent/agent/llm"
 )
@@ -38,6 +39,9 @@ func (r *run) askOnce(ctx context.Context, s *stepRecord) (Turn, error) {
 	hold := 0
 	if _, writes := r.strategy.(CodeAct); len(req.Tools) > 0 || writes && len(r.state.Tools) > 0 {
 		hold = r.limits.PrefaceBytes
+	}
+	if r.output != nil { // nothing is streamed before it is whole
+		hold = math.MaxInt
 	}
 	r.answer.begin(s.id, hold)
 	reply := bounded(r.agent.cfg.Model.Stream(ctx, req), r.limits.ReplyBytes)

@@ -54,7 +54,7 @@ func (CodeAct) Request(s *State) llm.Request {
 		b.WriteString(codeForm)
 		system = b.String()
 	}
-	return llm.Request{Messages: inWords(s, system), Stop: stopCode}
+	return llm.Request{Messages: inWords(s, system+s.outputForm()), Stop: stopCode}
 }
 
 // identifier makes a name for code of a tool's name.

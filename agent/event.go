@@ -20,7 +20,8 @@ const (
 	ToolEnd       Kind = "tool_end"       // Text is the observation as the model sees it
 	TextDelta     Kind = "text_delta"     // a piece of the answer
 	ThinkingDelta Kind = "thinking_delta" // a piece of reasoning
-	RetryEvent    Kind = "retry"          // a model call is tried again
+	RetryEvent    Kind = "retry"          // a call of the model or a tool is tried again
+	OutputEvent   Kind = "output"         // Data is the answer, in the form that was asked for
 )
 
 // EventStatus of a start or an end.

@@ -35,7 +35,11 @@ func (r *run) finish(ctx context.Context, end ending) Result {
 	for _, s := range r.steps {
 		result.TotalToolCalls += len(s.ToolCalls)
 	}
-	result.Citations = r.citations(ctx, result.Answer)
+	cited := result.Answer
+	if r.output != nil {
+		result.Output, cited = r.output.value, r.output.strings
+	}
+	result.Citations = r.citations(ctx, cited)
 	result.Answerable = r.answerable(result, end)
 	if !result.Answerable {
 		result.Closest = r.closest(ctx, result.Citations)
@@ -54,6 +58,8 @@ func (r *run) finish(ctx context.Context, end ending) Result {
 func (r *run) answerable(result Result, end ending) bool {
 	text := strings.TrimSpace(result.Answer)
 	switch {
+	case r.output != nil:
+		return result.Output != nil
 	case text == "" || text == noAnswer || strings.HasPrefix(text, RefusalText):
 		return false
 	case end.reason != Complete && end.reason != MaxSteps:

@@ -41,7 +41,7 @@ var stopReAct = []string{"\nObservation:"}
 
 // Request implements Strategy.
 func (ReAct) Request(s *State) llm.Request {
-	return llm.Request{Messages: inWords(s, reactSystem(s)), Stop: stopReAct}
+	return llm.Request{Messages: inWords(s, reactSystem(s)+s.outputForm()), Stop: stopReAct}
 }
 
 func reactSystem(s *State) string {

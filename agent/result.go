@@ -14,6 +14,8 @@ type Result struct {
 	// Answer is the concatenation of the run's text deltas. A citation stands
 	// in it as [n]; every n is the ID of one of Citations.
 	Answer string `json:"answer"`
+	// Output is the answer where a form was asked for: it fits the schema.
+	Output json.RawMessage `json:"output,omitempty"`
 	// Answerable is false when the documents do not tell: the answer refuses,
 	// or sources were searched and none is cited.
 	Answerable bool             `json:"answerable"`

@@ -73,6 +73,7 @@ type run struct {
 	searched   bool             // a tool that returns passages has run
 	worked     bool             // a tool has done its work
 	shown      int              // tokens of observations so far
+	output     *output          // the form of the answer; nil for words
 	codeCalls  <-chan codeCall  // that code asks for; nil without
 	rests      *rests           // what did not fit into observations
 	attached   []tool.Part      // links, images and files for the user
@@ -84,10 +85,11 @@ type run struct {
 
 // ending says how the loop came out.
 type ending struct {
-	reason FinishedReason
-	note   string // Result.Error
-	err    error  // outside the agent's control: returned
-	limit  bool   // max_iterations was reached
+	reason   FinishedReason
+	note     string // Result.Error
+	err      error  // outside the agent's control: returned
+	limit    bool   // max_iterations was reached
+	hopeless bool   // to ask once more makes no sense
 }
 
 // prepare checks the input and loads the conversation.
@@ -128,6 +130,11 @@ func (a *Agent) prepare(ctx context.Context, in Input) (*run, error) {
 		r.state.Tools = append(r.state.Tools, llm.ToolSpec{
 			Name: e.Spec.Name, Description: e.Spec.Description, Parameters: e.Spec.Parameters,
 		})
+	}
+	if in.OutputSchema != nil {
+		if err := r.wantOutput(in.OutputSchema); err != nil {
+			return nil, err
+		}
 	}
 	if s, ok := r.strategy.(CodeAct); ok {
 		if err := r.offerCode(s); err != nil {
@@ -196,7 +203,7 @@ func (r *run) loop(ctx context.Context) ending {
 // before there was an answer and asking once more makes sense.
 func (r *run) conclude(ctx context.Context, end ending) ending {
 	stopped := end.reason == MaxSteps || end.reason == Failed && end.err == nil
-	if !stopped {
+	if !stopped || end.hopeless {
 		return end
 	}
 	r.state.Final, r.state.Tools = true, nil
@@ -256,6 +263,13 @@ func (r *run) turn(ctx context.Context, s *stepRecord) *ending {
 	if turn.Invalid != "" {
 		return r.reject(s, turn)
 	}
+	if r.output != nil {
+		if problem := r.takeOutput(turn.Text); problem != "" {
+			return r.repair(s, turn, problem)
+		}
+		s.Thought = turn.Thinking
+		return &ending{reason: Complete}
+	}
 	s.Thought = turn.Thinking
 	r.answer.close()
 	r.noteLength(turn)
@@ -287,6 +301,14 @@ const noAnswer = "No answer was reached."
 // lastWord takes the reply to the last call: calls in it are ignored.
 func (r *run) lastWord(s *stepRecord, turn Turn) *ending {
 	s.Thought = turn.Thinking
+	if r.output != nil {
+		if r.takeOutput(turn.Text) != "" {
+			r.answer.discard()
+			r.answer.raw(noAnswer)
+			return r.formless()
+		}
+		return &ending{reason: Complete}
+	}
 	if strings.TrimSpace(turn.Text) == "" && r.answer.len() == 0 {
 		r.answer.write(noAnswer)
 	}

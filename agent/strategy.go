@@ -29,6 +29,10 @@ type State struct {
 	History  []llm.Message // earlier turns of the conversation, within the limits
 	Question string
 	Tools    []llm.ToolSpec // on offer; none in the last call
+	// Output is the JSON Schema that the answer has to follow; nil for words.
+	Output json.RawMessage
+	// Format says that the model keeps to Request.Format.
+	Format bool
 	// Transcript is what was said since the question, in the strategy's words.
 	Transcript []llm.Message
 	// Turn counts calls of the model, from 1.
@@ -77,12 +81,20 @@ func (FunctionCalling) Request(s *State) llm.Request {
 	if s.Final {
 		system += finalInstruction
 	}
+	req := llm.Request{Tools: s.Tools}
+	if len(s.Tools) == 0 {
+		system += s.outputForm()
+		if s.Format {
+			req.Format = s.Output
+		}
+	}
 	messages := make([]llm.Message, 0, 2+len(s.History)+len(s.Transcript))
 	messages = append(messages, llm.Message{Role: llm.System, Content: system})
 	messages = append(messages, s.History...)
 	messages = append(messages, llm.Message{Role: llm.User, Content: s.Question})
 	messages = append(messages, s.Transcript...)
-	return llm.Request{Messages: messages, Tools: s.Tools}
+	req.Messages = messages
+	return req
 }
 
 // Decode implements Strategy.

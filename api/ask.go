@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"ragagent/agent"
 	"ragagent/agent/llm"
+	"ragagent/agent/tool"
 	"ragagent/store"
 )
 
@@ -148,8 +150,11 @@ func (s *Server) inputOf(ctx context.Context, in askRequest) (agent.Input, error
 	if err := laterField("agent", in.Agent); err != nil {
 		return input, err
 	}
-	if err := laterField("output_schema", in.OutputSchema); err != nil {
-		return input, err
+	if schema := bytes.TrimSpace(in.OutputSchema); len(schema) > 0 && string(schema) != "null" {
+		if _, err := tool.CompileSchema(schema); err != nil {
+			return input, invalidField("output_schema", "%v", err)
+		}
+		input.OutputSchema = schema
 	}
 	if input.Strategy, err = s.strategyOf(in.Strategy); err != nil {
 		return input, err

@@ -91,8 +91,8 @@ func TestAskByStrategy(t *testing.T) {
 	h := newHarness(t)
 	h.knowledgeBase("kb_1", "Filings")
 	h.agent.events = aRun(aResult())
-	for name, want := range map[string]agent.Strategy{"": nil, "function_call": agent.FunctionCalling{}, "react": agent.ReAct{}} {
-		if r := h.post("/api/v1/ask", `{"question":"q","knowledge_bases":["kb_1"],"strategy":"`+name+`"}`); r.status != 200 {
+	for name, want := range map[string]agent.Strategy{"": nil, `,"strategy":"function_call"`: agent.FunctionCalling{}, `,"strategy":"react"`: agent.ReAct{}} {
+		if r := h.post("/api/v1/ask", `{"question":"q","knowledge_bases":["kb_1"]`+name+`}`); r.status != 200 {
 			t.Fatalf("%s: %d %s", name, r.status, r.body)
 		}
 		if got := h.agent.input.Strategy; got != want {

@@ -106,7 +106,7 @@ func TestBadQuestions(t *testing.T) {
 		{"/ask", `"messages":[{"role":"user","content":""}]`, invalid("messages[0].content", "is missing or empty")},
 		{"/ask", `"question":"q","filter":{"or":[]}`, invalid("filter.or", "must be a list of one or more filters")},
 		{"/ask", `"question":"q","agent":"research"`, later("agent")},
-		{"/ask", `"question":"q","output_schema":{}`, later("output_schema")},
+		{"/ask", `"question":"q","output_schema":{"type":"string"}`, invalid("output_schema", `the schema has to be of "type": "object"`)},
 		{"/ask", `"question":"q","strategy":"magic"`, invalid("strategy", `must be one of function_call, react, not "magic"`)},
 		{"/ask", `"question":"q","conversation_id":"conv_9"`, Problem{Status: 404, Code: CodeNotFound, Detail: `there is no conversation "conv_9"`}},
 	} {

@@ -35,14 +35,48 @@ func CompileSchema(raw json.RawMessage) (*Schema, error) {
 			return nil, fmt.Errorf("not a JSON Schema: %w", err)
 		}
 	}
+	if root.Type == "" && root.Types == nil && root.Properties != nil {
+		root.Type = "object"
+	}
 	if root.Type != "object" {
 		return nil, errors.New(`the schema has to be of "type": "object"`)
+	}
+	if err := knownTypes(root); err != nil {
+		return nil, err
 	}
 	resolved, err := root.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 	if err != nil {
 		return nil, fmt.Errorf("not a JSON Schema: %w", err)
 	}
 	return &Schema{root: root, resolved: resolved, plain: isPlain(root)}, nil
+}
+
+// knownTypes finds misspelt types, which would accept nothing.
+func knownTypes(s *jsonschema.Schema) error {
+	types := s.Types
+	if s.Type != "" {
+		types = []string{s.Type}
+	}
+	for _, t := range types {
+		switch t {
+		case "object", "array", "string", "number", "integer", "boolean", "null":
+		default:
+			return fmt.Errorf("not a JSON Schema: there is no type %q", t)
+		}
+	}
+	parts := slices.Concat(s.AnyOf, s.OneOf, s.AllOf)
+	for _, m := range []map[string]*jsonschema.Schema{s.Properties, s.Defs, s.Definitions} {
+		parts = slices.AppendSeq(parts, maps.Values(m))
+	}
+	for _, part := range append(parts, s.Items) {
+		if part == nil {
+			continue
+		}
+		if err := knownTypes(part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // isPlain says whether a schema holds nothing but the keywords that casting
