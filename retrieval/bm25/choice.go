@@ -144,7 +144,7 @@ const fewChosen = 8
 
 // bestOfFew returns the k best of the chosen chunks by evaluating them all.
 func (m *match) bestOfFew(k int) []ranked {
-	top := topK{k: k}
+	top := m.scratch.topK(k)
 	for i := range m.parts {
 		m.offer(&top, i, slices.Collect(m.parts[i].chosen.all()))
 	}

@@ -57,7 +57,7 @@ func (x *Index) Search(ctx context.Context, collections []string, text string) (
 func (x *Index) search(ctx context.Context, snaps []*snapshot, text string) (*match, error) {
 	m := newMatch(snaps)
 	m.analyse(x.analyzer, text)
-	steps := []func(){m.scoreTitleField, m.findPairs, m.scoreTitleMatch, m.findSurface}
+	steps := []func(){m.scoreTitles, m.findPairs, m.findSurface}
 	if analysis.HasCJK(text) {
 		steps = append(steps, func() { m.findSingles(text) })
 	}
@@ -108,6 +108,9 @@ func newMatch(snaps []*snapshot) *match {
 		}
 	}
 	m.scratch.reserve(zeros)
+	if more := len(m.parts) - len(m.scratch.found); more > 0 {
+		m.scratch.found = append(m.scratch.found, make([]found, more)...)
+	}
 	m.scratch.norms.set(m.average())
 	m.scratch.singleNorms.set(average(m.live.singles, m.live.chunks))
 	for i := range m.parts {
@@ -115,6 +118,7 @@ func newMatch(snaps []*snapshot) *match {
 		p.slot = m.scratch.zeros(p.chunks())
 		p.value = m.scratch.zeros(p.chunks())
 		p.title = m.scratch.zeros(p.titles.count())
+		p.values, p.titled = m.scratch.found[i].values[:0], m.scratch.found[i].titled[:0]
 	}
 	return m
 }
@@ -126,6 +130,7 @@ func (m *match) Release() {
 	}
 	for i := range m.parts {
 		m.parts[i].release()
+		m.scratch.found[i] = found{m.parts[i].values, m.parts[i].titled}
 	}
 	scratches.Put(m.scratch)
 	m.scratch = nil

@@ -42,7 +42,7 @@ func (m *match) index(p *part) int {
 // evaluateWithNeighbours evaluates what the scores of chunks need.
 func (m *match) evaluateWithNeighbours(part int, chunks []uint32) {
 	p := &m.parts[part]
-	all := make([]uint32, 0, 3*len(chunks))
+	all := m.scratch.neighbours[:0]
 	for _, chunk := range chunks {
 		all = append(all, chunk)
 		if before := p.before(chunk); before >= 0 {
@@ -53,6 +53,7 @@ func (m *match) evaluateWithNeighbours(part int, chunks []uint32) {
 		}
 	}
 	m.evaluate(part, all)
+	m.scratch.neighbours = all
 	if m.snaps[p.snap].joints == nil {
 		return
 	}

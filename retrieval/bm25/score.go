@@ -5,23 +5,6 @@ import (
 	"ragagent/retrieval/analysis"
 )
 
-// scoreTitleField finds what the title field gives under each title.
-func (m *match) scoreTitleField() {
-	avg := average(m.live.titleTokens, m.live.chunks)
-	for i := range m.parts {
-		p := &m.parts[i]
-		for _, term := range m.stems {
-			number := p.titles.stems.find(term.term)
-			if number < 0 || term.df == 0 {
-				continue
-			}
-			for _, q := range m.scratch.decode(p.titles.stems.list(number)) {
-				p.scoreOf(q.doc).field += float64(term.idf * bm25(q.tf, p.titles.length[q.doc], avg, titleFieldB))
-			}
-		}
-	}
-}
-
 // findSurface finds the unstemmed words, and the highest sum that they reach.
 func (m *match) findSurface() {
 	seen := make(map[string]bool)

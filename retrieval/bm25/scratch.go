@@ -15,6 +15,16 @@ type scratch struct {
 	planes     planes
 	// Of the text and of single CJK characters.
 	norms, singleNorms norms
+	titleIDFs          titleIDFs
+	ranked             []ranked
+	found              []found // per part
+	neighbours         []uint32
+}
+
+// found is memory for what a query finds in a part.
+type found struct {
+	values []value
+	titled []titleScore
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -67,3 +77,6 @@ func (s *scratch) list(f *field, term int) list {
 	}
 	return list{postings: s.decode(f.list(term))}
 }
+
+// topK returns an empty one; what it holds is valid until the next call.
+func (s *scratch) topK(k int) topK { return topK{k: k, heap: s.ranked[:0]} }

@@ -1,6 +1,7 @@
 package bm25
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,12 +13,13 @@ const (
 	minShare      = .34 // of the title word's letters that the query has
 )
 
-// scoreTitleMatch finds how much of the query each title names and how much of
-// the title the query names, which is given to every chunk under it. A word of a title
-// counts fully if the query has its stem, or two or three adjacent words of
-// the query make it when written together; in part if a word of the query is
-// its beginning. Words weigh by idf over distinct titles.
-func (m *match) scoreTitleMatch() {
+// scoreTitles finds what the title field gives under each title, how much of the
+// query each title names and how much of the title the query names, which is
+// given to every chunk under it. A word of a title counts fully if the query has
+// its stem, or two or three adjacent words of the query make it when written
+// together; in part if a word of the query is its beginning. Words weigh by idf
+// over distinct titles.
+func (m *match) scoreTitles() {
 	written := m.writtenForms()
 	m.weights = newTitleWeights(m)
 	for i := range m.parts {
@@ -28,16 +30,12 @@ func (m *match) scoreTitleMatch() {
 // writtenForms are the words of the query, and two and three adjacent ones
 // joined, in order.
 type writtenForms struct {
-	stems  []string
 	joined []string
 	words  []string // that may begin a title word
 }
 
 func (m *match) writtenForms() writtenForms {
 	var f writtenForms
-	for _, s := range m.stems {
-		f.stems = append(f.stems, s.term)
-	}
 	seen := make(map[string]bool)
 	for i, w := range m.words {
 		if w.cjk {
@@ -59,25 +57,31 @@ func (m *match) writtenForms() writtenForms {
 	return f
 }
 
-// creditTitles sums idf times credit of the titles.
+// creditTitles sums the title field, and idf times credit, of the titles.
 func (m *match) creditTitles(p *part, f writtenForms) {
-	credited := make(map[uint32]bool) // stems with full credit everywhere
-	for _, term := range f.stems {
-		stem := p.titles.stems.find(term)
+	avg := average(m.live.titleTokens, m.live.chunks)
+	var credited []uint32 // stems with full credit everywhere
+	for i := range m.stems {
+		term := &m.stems[i]
+		stem := p.titles.stems.find(term.term)
 		if stem < 0 {
 			continue
 		}
-		credited[uint32(stem)] = true
+		credited = append(credited, uint32(stem))
 		weight := m.weights.of(p, stem)
 		for _, q := range m.scratch.decode(p.titles.stems.list(stem)) {
-			p.scoreOf(q.doc).name(weight, weight)
+			t := p.scoreOf(q.doc)
+			if term.df > 0 {
+				t.field += float64(term.idf * bm25(q.tf, p.titles.length[q.doc], avg, titleFieldB))
+			}
+			t.name(weight, weight)
 		}
 	}
 	partial := make(map[titleStem]float64)
 	var order []titleStem
 	credit := func(word int, amount float64) {
 		stem := p.titles.stemOf[word]
-		if credited[stem] {
+		if slices.Contains(credited, stem) {
 			return
 		}
 		for _, q := range m.scratch.decode(p.titles.words.list(word)) {
@@ -136,11 +140,20 @@ type titleWeights struct {
 	idf map[string]float64
 	// least is what no stem weighs less than.
 	least float64
-	low   [2048]float64 // idf of small df; 0 if not computed yet
+	low   *titleIDFs
+}
+
+// titleIDFs are those of small df for a number of titles; 0 if not computed yet.
+type titleIDFs struct {
+	titles int
+	idf    [2048]float64
 }
 
 func newTitleWeights(m *match) *titleWeights {
-	w := &titleWeights{m: m, idf: make(map[string]float64)}
+	w := &titleWeights{m: m, idf: make(map[string]float64), low: &m.scratch.titleIDFs}
+	if w.low.titles != m.titles {
+		*w.low = titleIDFs{titles: m.titles}
+	}
 	most := uint32(0)
 	for _, s := range m.snaps {
 		most += s.mostTitleDF
@@ -180,13 +193,13 @@ func (w *titleWeights) df(stem string) int {
 }
 
 func (w *titleWeights) weigh(df int) float64 {
-	if df >= len(w.low) {
+	if df >= len(w.low.idf) {
 		return idf(w.m.titles, df)
 	}
-	if w.low[df] == 0 {
-		w.low[df] = idf(w.m.titles, df)
+	if w.low.idf[df] == 0 {
+		w.low.idf[df] = idf(w.m.titles, df)
 	}
-	return w.low[df]
+	return w.low.idf[df]
 }
 
 // mostCover is what cover is at most: the stems that the query does not name have

@@ -17,6 +17,8 @@ func (m *match) Top(k int) []retrieval.LexicalHit {
 	for i, c := range best {
 		hits[i] = m.hit(c.part, c.chunk)
 	}
+	clear(best) // they point to parts
+	m.scratch.ranked = best[:0]
 	return hits
 }
 
@@ -25,7 +27,7 @@ func (m *match) best(k int) []ranked {
 	if m.limited && m.chosen <= fewChosen*k {
 		return m.bestOfFew(k)
 	}
-	top := topK{k: k}
+	top := m.scratch.topK(k)
 	for _, i := range m.largestFirst() {
 		found := m.prune(i, m.ownClauses(i), pruning{k: k, handedOn: retrieval.NeighbourWeight, threshold: top.threshold()})
 		m.offer(&top, i, m.withJoints(i, found))

@@ -47,7 +47,7 @@ func (t *topK) offer(c ranked) {
 		t.up(len(t.heap) - 1)
 		return
 	}
-	if c.compare(t.heap[0]) < 0 {
+	if c.score >= t.heap[0].score && c.compare(t.heap[0]) < 0 {
 		t.heap[0] = c
 		t.down()
 	}
