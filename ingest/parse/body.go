@@ -2,6 +2,7 @@ package parse
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -55,6 +56,9 @@ func (b *body) add(kind Kind, level, page int, text string) {
 		b.out.WriteString(between)
 	}
 	b.out.WriteString(text)
+	if n := len(b.blocks); n == cap(b.blocks) && n >= manyBlocks {
+		b.blocks = slices.Grow(b.blocks, n) // append's steps of a quarter leave four times of them behind
+	}
 	b.blocks = append(b.blocks, Block{
 		Kind: kind, Level: level, Page: page,
 		Span: store.Span{Start: start, End: start + len(text)},
@@ -67,6 +71,15 @@ func (b *body) add(kind Kind, level, page int, text string) {
 // longText is from where a text is long, in bytes.
 const longText = 64 << 20
 
+// expect makes room for about n bytes, before the first block: what grows step
+// by step leaves as much behind, which nobody collects once the text is long.
+func (b *body) expect(n int) {
+	if n > longText {
+		n = b.maxBytes
+	}
+	b.out.Grow(n)
+}
+
 // reserve makes room for n bytes more. A long text gets the room for the longest
 // there may be: it is not touched before it is needed, whereas a text that grows
 // step by step is there twice at each.
@@ -75,6 +88,9 @@ func (b *body) reserve(n int) {
 		b.out.Grow(b.maxBytes - b.out.Len())
 	}
 }
+
+// manyBlocks is from how many blocks on room is made for as many again.
+const manyBlocks = 1 << 14
 
 // flush hands on what was collected.
 func (b *body) flush() {

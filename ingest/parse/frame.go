@@ -39,13 +39,13 @@ type frame struct {
 	Format  format       `json:"format,omitempty"` // of a file, before it is read
 	Expect  int64        `json:"expect,omitempty"` // with Format: bytes of text that it has about
 	Reading *wireReading `json:"reading,omitempty"`
-	Blocks  []wireBlock  `json:"blocks,omitempty"`
+	Blocks  int          `json:"blocks,omitempty"` // how many are packed in raw
 	Failure *failure     `json:"failure,omitempty"`
 	Done    bool         `json:"done,omitempty"`
 	Last    bool         `json:"last,omitempty"` // with Failure or Done: there will be no more
 
-	// raw is the text of Page or Blocks. It travels behind the JSON as it is:
-	// JSON would make it up to six times as long.
+	// raw is what is packed of Page or Blocks. It travels behind the JSON as it
+	// is: JSON would make it up to six times as long.
 	raw string
 }
 
@@ -55,14 +55,6 @@ type wireReading struct {
 	Title    string         `json:"title"`
 	Meta     store.Metadata `json:"meta"`
 	Warnings []string       `json:"warnings"`
-}
-
-// wireBlock is a block whose text is the next Bytes bytes of the frame's raw.
-type wireBlock struct {
-	Kind  Kind `json:"k"`
-	Level int  `json:"l,omitempty"`
-	Page  int  `json:"p,omitempty"`
-	Bytes int  `json:"n"`
 }
 
 // failure is an error as a child hands it over.

@@ -87,7 +87,7 @@ func openStream(name string, file *io.SectionReader) (textFile, error) {
 
 // expect is about how many bytes of text will come of the file.
 func (f textFile) expect() int64 {
-	if f.stream != nil && (f.format == formatPlain || f.format == formatCode) {
+	if f.stream != nil {
 		return f.stream.Size()
 	}
 	return int64(len(f.text))

@@ -3,7 +3,9 @@ package parse
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
+	"unsafe"
 
 	"ragagent/ingest/parse/pdf"
 )
@@ -116,33 +118,49 @@ const (
 	batchBytes  = 256 << 10 // a longer block has a frame of its own
 )
 
-// send hands the blocks of a body over, in frames of bounded size.
+// kinds are those that a child may name, by their numbers on the wire.
+var kinds = [...]Kind{Heading, Paragraph, List, Table, Code, Quote}
+
+// blockHead is the room that is made for the numbers of a block.
+const blockHead = 12
+
+// send hands the blocks of a body over, in frames of bounded size: of each its
+// kind, level, page and length, and its text.
 func (b *body) send(do func(frame) error) error {
 	text, blocks := b.out.String(), b.blocks
 	for len(blocks) > 0 {
-		var f frame
-		var raw strings.Builder
-		for len(blocks) > 0 && len(f.Blocks) < batchBlocks && (len(f.Blocks) == 0 || raw.Len()+blocks[0].Span.Len() <= batchBytes) {
-			b := blocks[0]
-			f.Blocks = append(f.Blocks, wireBlock{Kind: b.Kind, Level: b.Level, Page: b.Page, Bytes: b.Span.Len()})
-			raw.WriteString(text[b.Span.Start:b.Span.End])
-			blocks = blocks[1:]
+		n, size := 0, 0
+		for n < len(blocks) && n < batchBlocks && (n == 0 || size+blocks[n].Span.Len() <= batchBytes) {
+			size += blocks[n].Span.Len()
+			n++
 		}
-		f.raw = raw.String()
-		if err := do(f); err != nil {
+		raw := make([]byte, 0, size+n*blockHead)
+		for _, b := range blocks[:n] {
+			raw = binary.AppendUvarint(raw, uint64(slices.Index(kinds[:], b.Kind)))
+			raw = binary.AppendUvarint(raw, uint64(b.Level))
+			raw = binary.AppendUvarint(raw, uint64(b.Page))
+			raw = binary.AppendUvarint(raw, uint64(b.Span.Len()))
+			raw = append(raw, text[b.Span.Start:b.Span.End]...)
+		}
+		if err := do(frame{Blocks: n, raw: unsafe.String(unsafe.SliceData(raw), len(raw))}); err != nil {
 			return err
 		}
+		blocks = blocks[n:]
 	}
 	return nil
 }
 
-// known says that a child may name this kind.
-func knownKind(k Kind) bool {
-	switch k {
-	case Heading, Paragraph, List, Table, Code, Quote:
-		return true
+// block unpacks the next block of send; bad is set for anything else.
+func (u *unpacker) block() (kind Kind, level, page int, text string) {
+	k := u.number()
+	level, page = u.number(), u.number()
+	n := u.number()
+	if u.bad || k >= len(kinds) || n > len(u.raw) || (kinds[k] == Heading) != (level >= 1 && level <= 6) || page > maxPage {
+		u.bad = true
+		return "", 0, 0, ""
 	}
-	return false
+	text, u.raw = u.raw[:n], u.raw[n:]
+	return kinds[k], level, page, text
 }
 
 // maxPage bounds the numbers of pages, slides and sheets.
@@ -157,23 +175,24 @@ func (r *reading) take(f frame) error {
 			return errBadFrame
 		}
 		r.format = f.Format
-		if room := int(min(max(f.Expect, 0), int64(r.body.maxBytes))); room <= longText {
-			r.body.out.Grow(room)
-		}
+		r.body.expect(int(min(max(f.Expect, 0), int64(r.body.maxBytes))))
 		return nil
 	case f.Reading != nil:
 		r.describe(f.Reading)
 		return nil
-	case f.Blocks == nil:
+	case f.Blocks <= 0:
 		return errBadFrame
 	}
-	text := f.raw
-	for _, b := range f.Blocks {
-		if b.Bytes < 0 || b.Bytes > len(text) || !knownKind(b.Kind) || (b.Kind == Heading) != (b.Level >= 1 && b.Level <= 6) || b.Page < 0 || b.Page > maxPage {
+	u := unpacker{raw: f.raw}
+	for range f.Blocks {
+		kind, level, page, text := u.block()
+		if u.bad {
 			return errBadFrame
 		}
-		r.body.add(b.Kind, b.Level, b.Page, text[:b.Bytes])
-		text = text[b.Bytes:]
+		r.body.add(kind, level, page, text)
+	}
+	if len(u.raw) > 0 {
+		return errBadFrame
 	}
 	return r.body.err
 }

@@ -97,13 +97,24 @@ func TestReadingsTravel(t *testing.T) {
 	})
 }
 
+// someBlocks is a frame of two blocks.
+func someBlocks(t interface{ Fatal(...any) }) (f frame) {
+	b := newReading("", 1<<20, 10).body
+	b.add(List, 0, 0, "- a")
+	b.add(Heading, 1, 2, "a")
+	if err := b.send(func(sent frame) error { f = sent; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // TestBrokenFrames changes a frame at random: what comes of it is another
 // frame or an error.
 func TestBrokenFrames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := packPage(drawPage(t))
 		if rapid.Bool().Draw(t, "blocks") {
-			f = frame{Blocks: []wireBlock{{Kind: List, Bytes: 3}, {Kind: Heading, Level: 1, Bytes: 2}}, raw: "- a# "}
+			f = someBlocks(t)
 		}
 		var wire bytes.Buffer
 		if err := writeFrame(&wire, f); err != nil {
@@ -132,7 +143,7 @@ func TestBrokenFrames(t *testing.T) {
 func TestChildrenOfAFileShareWhatTheyMaySay(t *testing.T) {
 	var wire bytes.Buffer
 	for range 3 {
-		if err := writeFrame(&wire, frame{Blocks: []wireBlock{{Kind: List, Bytes: 100}}, raw: string(make([]byte, 100))}); err != nil {
+		if err := writeFrame(&wire, someBlocks(t)); err != nil {
 			t.Fatal(err)
 		}
 	}
