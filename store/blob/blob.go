@@ -61,13 +61,15 @@ func New(cfg Config) (*Dir, error) {
 }
 
 // prepare makes every folder a blob can come into, so that Commit has one
-// folder to sync and no two of them race to make it.
+// folder to sync and no two of them race to make it. Something else in the place
+// of one is damage to its blobs, which must not keep the others from being used:
+// see Strays.
 func (d *Dir) prepare() error {
 	if err := d.clearStaging(); err != nil {
 		return err
 	}
 	for i := range 256 {
-		if err := d.root.MkdirAll(fmt.Sprintf("%02x", i), 0o700); err != nil {
+		if err := d.root.MkdirAll(fmt.Sprintf("%02x", i), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}

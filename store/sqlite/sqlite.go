@@ -94,10 +94,10 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 }
 
 func (db *DB) open(ctx context.Context, readers int) (err error) {
-	if err := checkLog(db.path); err != nil {
+	if err := db.compareSums(); err != nil {
 		return err
 	}
-	if err := db.compareSums(); err != nil {
+	if err := checkLog(db.path); err != nil {
 		return err
 	}
 	if db.writer, err = pool(db.path, 1, writerPragmas); err != nil {

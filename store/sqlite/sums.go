@@ -92,7 +92,7 @@ func readSums(path string) (*sums, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read the checksums %s%s: %w", path, sumsSuffix, err)
 	}
 	var s sums
 	if err := json.Unmarshal(raw, &s); err == nil {
@@ -113,6 +113,9 @@ func (db *DB) compareSums() error {
 	}
 	damage := old.Damage
 	if len(damage) == 0 {
+		if err := foreignLog(db.path); err != nil {
+			return err
+		}
 		now, err := sumFile(db.path)
 		if err != nil {
 			return err
@@ -127,6 +130,21 @@ func (db *DB) compareSums() error {
 	}
 	db.damage = damage
 	return writeSums(db.path, sums{Damage: damage})
+}
+
+// foreignLog is ErrDamaged if there is a log beside a closed database, as there
+// is none while there are checksums: SQLite would take what is in it for what
+// was stored last.
+func foreignLog(path string) error {
+	info, err := os.Stat(path + "-wal")
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s-wal: %w: the database was closed in full and needs no log, this one is of something else: "+
+		"move it away, and %s-shm if it is there", path, store.ErrDamaged, path)
 }
 
 // difference says where two states of a file differ, in at most a few lines.
