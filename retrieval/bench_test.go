@@ -92,16 +92,32 @@ func (r *records) ChunksByID(_ context.Context, ids []string) ([]store.Chunk, er
 func (r *records) add(chunks ...store.Chunk) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.addLocked(chunks)
+}
+
+func (r *records) addLocked(chunks []store.Chunk) {
 	for _, c := range chunks {
 		r.chunks[c.ID] = c
-		r.documents[c.DocumentID] = store.Document{ID: c.DocumentID, KnowledgeBaseID: c.KnowledgeBaseID, Name: c.DocumentID}
+		r.documents[c.DocumentID] = store.Document{ID: c.DocumentID, KnowledgeBaseID: c.KnowledgeBaseID, Name: c.DocumentID, Revision: c.Revision}
 	}
+}
+
+// replace puts chunks in the place of those of a document, in one step.
+func (r *records) replace(documentID string, chunks ...store.Chunk) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.removeLocked(documentID)
+	r.addLocked(chunks)
 }
 
 // remove forgets a document with its chunks.
 func (r *records) remove(documentID string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.removeLocked(documentID)
+}
+
+func (r *records) removeLocked(documentID string) {
 	delete(r.documents, documentID)
 	maps.DeleteFunc(r.chunks, func(_ string, c store.Chunk) bool { return c.DocumentID == documentID })
 }

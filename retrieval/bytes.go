@@ -3,6 +3,7 @@ package retrieval
 // Bytes is the memory that the indexes take for words, vectors and metadata, as
 // far as they know it: what a ceiling is compared with.
 func (x *Index) Bytes() (n int64) {
+	n = x.chunks.bytes()
 	if sized, ok := x.lexical.(interface{ Bytes() int64 }); ok {
 		n += sized.Bytes()
 	}

@@ -23,6 +23,9 @@ type IndexConfig struct {
 	// Documents are the records that filters are answered from; nil: queries
 	// with a filter are refused.
 	Documents Documents
+	// CacheBytes bounds the chunks that are kept in memory for the second stage;
+	// 0 means DefaultCacheBytes.
+	CacheBytes int64
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 }
@@ -36,6 +39,7 @@ type Index struct {
 	vectors store.VectorIndex
 	files   SideFiles
 	tables  tables
+	chunks  *chunkCache
 	now     func() time.Time
 
 	mu    sync.Mutex
@@ -52,9 +56,13 @@ func NewIndex(cfg IndexConfig) (*Index, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
+	if cfg.CacheBytes <= 0 {
+		cfg.CacheBytes = DefaultCacheBytes
+	}
 	return &Index{
 		lexical: cfg.Lexical, vectors: cfg.Vectors, files: cfg.Files, tables: tables{records: cfg.Documents},
 		now: cfg.Now, bases: make(map[string]*base),
+		chunks: newChunkCache(cfg.CacheBytes),
 	}, nil
 }
 
@@ -122,6 +130,7 @@ func (x *Index) Drop(ctx context.Context, kbID string) error {
 	defer unlock()
 	x.lexical.Drop(kbID)
 	x.tables.drop(kbID)
+	x.chunks.drop(kbID)
 	x.forget(b, kbID)
 	if x.vectors == nil {
 		return nil

@@ -31,6 +31,7 @@ func (x *Index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Se
 	if err != nil {
 		return fmt.Errorf("load the index of %s: %w", kb.ID, err)
 	}
+	x.chunks.drop(kb.ID)
 	x.reset(b, n, n)
 	return x.settle(ctx, b, collection(kb))
 }

@@ -205,8 +205,12 @@ func (p *Pipeline) answer(ctx context.Context, text string, plan *plan, result *
 		return true, nil
 	}
 	shown := merged(hits)
-	result.Hits, err = p.finish(ctx, shown, plan)
+	result.Hits, whole, err = p.finish(ctx, shown, plan)
 	watch.lap(StageFetch)
+	if err == nil && !whole && !settle {
+		result.Degraded, result.Hits = result.Degraded[:said], nil
+		return false, nil
+	}
 	if err == nil && plan.ExplainChunk != "" {
 		result.Standing, err = p.standing(ctx, &course{
 			found: &found, candidates: candidates, fetched: p.depth(plan), reranked: hits, merged: shown, hits: result.Hits,
@@ -285,23 +289,24 @@ func (p *Pipeline) depth(plan *plan) int {
 }
 
 // fetch turns the best candidates into hits with their texts; whole says that
-// all of them are still there.
+// all of them are still there, as far as that is known: see confirm.
 func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []candidate, plan *plan) (hits []Hit, whole bool, err error) {
 	candidates = candidates[:min(p.depth(plan), len(candidates))]
 	ids := make([]string, len(candidates))
-	byID := make(map[string]*candidate, len(candidates))
 	for i := range candidates {
 		ids[i] = candidates[i].lexical.ID
-		byID[ids[i]] = &candidates[i]
 	}
-	chunks, err := p.records.ChunksByID(ctx, ids)
+	chunks, err := p.chunks(ctx, ids)
 	if err != nil {
 		return nil, false, fmt.Errorf("fetch %d chunks: %w", len(ids), err)
 	}
 	hits = make([]Hit, 0, len(chunks))
-	for _, chunk := range chunks {
-		c := byID[chunk.ID]
-		chunk.Vector = nil
+	for i := range candidates {
+		c := &candidates[i]
+		chunk, there := chunks[c.lexical.ID]
+		if !there {
+			continue
+		}
 		hit := Hit{
 			Chunk:             chunk,
 			KnowledgeBaseName: plan.names[chunk.KnowledgeBaseID],
@@ -316,9 +321,46 @@ func (p *Pipeline) fetch(ctx context.Context, match LexicalMatch, candidates []c
 	return hits, len(hits) == len(ids), nil
 }
 
-// finish cuts the hits by score and number, and tells their documents.
-func (p *Pipeline) finish(ctx context.Context, hits []Hit, plan *plan) ([]Hit, error) {
-	out := make([]Hit, 0, min(plan.TopK, len(hits)))
+// chunks returns those of the ids that are there, without vectors. Some may have
+// gone since they were read: what is shown has to be confirmed.
+func (p *Pipeline) chunks(ctx context.Context, ids []string) (map[string]store.Chunk, error) {
+	kept, missing := p.index.chunks.get(ids)
+	if len(missing) == 0 {
+		return kept, nil
+	}
+	read, err := p.records.ChunksByID(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for i := range read {
+		read[i].Vector = nil
+		kept[read[i].ID] = read[i]
+	}
+	p.index.chunks.put(read)
+	return kept, nil
+}
+
+// confirm says whether a hit is still there: that of a document's visible
+// revision is. Of any other revision the records say whether they still have it,
+// as they do until the index has followed.
+func (p *Pipeline) confirm(ctx context.Context, hit *Hit, doc *store.Document) (bool, error) {
+	if doc != nil && doc.Revision == hit.Revision {
+		return true, nil
+	}
+	read, err := p.records.ChunksByID(ctx, []string{hit.ID})
+	if err != nil {
+		return false, fmt.Errorf("fetch chunk %s: %w", hit.ID, err)
+	}
+	if len(read) == 0 {
+		p.index.chunks.forget([]string{hit.ID})
+	}
+	return len(read) > 0, nil
+}
+
+// finish cuts the hits by score and number, and tells their documents. whole
+// says that none was left out because it is not there any more.
+func (p *Pipeline) finish(ctx context.Context, hits []Hit, plan *plan) (out []Hit, whole bool, err error) {
+	out, whole = make([]Hit, 0, min(plan.TopK, len(hits))), true
 	documents := make(map[string]*store.Document)
 	var same duplicates
 	for _, hit := range hits {
@@ -330,9 +372,14 @@ func (p *Pipeline) finish(ctx context.Context, hits []Hit, plan *plan) ([]Hit, e
 		}
 		doc, err := p.document(ctx, documents, hit)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		if doc == nil || !plan.Filter.Match(doc.Field) {
+		there, err := p.confirm(ctx, &hit, doc)
+		if err != nil {
+			return nil, false, err
+		}
+		whole = whole && there
+		if !there || doc == nil || !plan.Filter.Match(doc.Field) {
 			continue // deleted or changed just now
 		}
 		hit.DocumentName, hit.Metadata = doc.Name, doc.Metadata
@@ -344,7 +391,7 @@ func (p *Pipeline) finish(ctx context.Context, hits []Hit, plan *plan) ([]Hit, e
 		}
 		out = append(out, hit)
 	}
-	return out, nil
+	return out, whole, nil
 }
 
 // document returns the document of a hit, nil if it is gone.

@@ -45,6 +45,7 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 	if in.n == 0 {
 		x.tables.remove(kb.ID, documentID)
 	}
+	x.chunks.forget(old)
 	x.count(b, in.n, len(old))
 	if err := x.removeVectors(ctx, kb.ID, old, in.added); err != nil {
 		return fmt.Errorf("remove old vectors of %s: %w", documentID, err)
@@ -66,6 +67,7 @@ func (x *Index) Remove(ctx context.Context, kbID string, documentIDs []string) e
 	if len(old) == 0 {
 		return nil
 	}
+	x.chunks.forget(old)
 	x.count(b, 0, len(old))
 	if err := x.removeVectors(ctx, kbID, old, nil); err != nil {
 		return fmt.Errorf("remove the vectors of %d documents: %w", len(documentIDs), err)

@@ -64,7 +64,7 @@ func (p *Pipeline) findSeveral(ctx context.Context, what Rewritten, plan *plan, 
 	watch.lap(StageFetch)
 	hits = p.rerankFinally(ctx, hits, plan, result)
 	watch.lap(StageRerank)
-	result.Hits, err = p.finish(ctx, merged(hits), plan)
+	result.Hits, _, err = p.finish(ctx, merged(hits), plan)
 	watch.lap(StageFetch)
 	return err
 }

@@ -32,6 +32,7 @@ func (a *app) wireIndex(cfg appConfig, words retrieval.LexicalIndex, vectors sto
 		return retrieval.NewIndex(config)
 	}
 	config.Files = a.sideFiles
+	config.CacheBytes = min(retrieval.DefaultCacheBytes, indexMemory(cfg.maxMemory)/16)
 	index, err := retrieval.NewIndex(config)
 	if err != nil {
 		return nil, err
