@@ -14,6 +14,7 @@ type evalCmd struct {
 	Run     evalRunCmd     `cmd:"" default:"withargs" help:"Measure retrieval on a collection (the default)."`
 	Answers evalAnswersCmd `cmd:"" help:"Measure answers: what they cite and what they refuse."`
 	Score   evalScoreCmd   `cmd:"" help:"Measure a TREC run file against judgements."`
+	Draft   evalDraftCmd   `cmd:"" help:"Draft questions from a knowledge base, for a person to accept or strike out."`
 	Compare evalCompareCmd `cmd:"" help:"Compare two TREC run files by a paired test."`
 }
 
