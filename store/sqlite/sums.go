@@ -24,6 +24,9 @@ import (
 // sumsSuffix is appended to the database's path.
 const sumsSuffix = ".sums"
 
+// unfinishedSums is appended to it while they are written.
+const unfinishedSums = sumsSuffix + ".new"
+
 // sumBlock is the number of bytes under one checksum.
 const sumBlock = 1 << 20
 
@@ -107,6 +110,10 @@ func readSums(path string) (*sums, error) {
 // What it finds is written down at once; else the sums are removed, as the file
 // will change from now on.
 func (db *DB) compareSums() error {
+	// Of a process that was killed while it wrote them.
+	if err := os.Remove(db.path + unfinishedSums); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	old, err := readSums(db.path)
 	if err != nil || old == nil {
 		return err
@@ -198,7 +205,7 @@ func writeSums(path string, s sums) error {
 	if err != nil {
 		return err
 	}
-	next := path + sumsSuffix + ".new"
+	next := path + unfinishedSums
 	if err := os.WriteFile(next, raw, 0o600); err != nil {
 		// A file without checksums is one that is not compared, no more.
 		if store.IsFull(err) {

@@ -144,3 +144,15 @@ func TestSumsAfterReadsWereCutOff(t *testing.T) {
 		}
 	}
 }
+
+// TestUnfinishedSums: what a kill leaves of the checksums goes with the next Open.
+func TestUnfinishedSums(t *testing.T) {
+	path := populate(t)
+	if err := os.WriteFile(path+".sums.new", []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, path)
+	if _, err := os.Stat(path + ".sums.new"); !errors.Is(err, fs.ErrNotExist) || len(db.Damage()) > 0 {
+		t.Errorf("%v; damage: %q", err, db.Damage())
+	}
+}
