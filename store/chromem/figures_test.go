@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -32,10 +33,13 @@ import (
 //	among       a search among one id in a hundred, drawn at random
 //	allow       one that asks of each id whether it may, and one in a hundred may
 //	2 clients   searches that two get done, of those one does: exact, as asked
+//	machine     what two goroutines of arithmetic get done, of that one does, in
+//	            the same turns: what the machine itself gives two of anything,
+//	            2 on two idle cores, less where they are shared
 func BenchmarkFigures(b *testing.B) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "rows x dim\tload\tB/row\tchromem\tfloat\tfloor\texact\t\tsearch\tp99\tchromem/s\trecall\tsame\tamong\tallow\t2 clients\t\t")
+	fmt.Fprintln(w, "rows x dim\tload\tB/row\tchromem\tfloat\tfloor\texact\t\tsearch\tp99\tchromem/s\trecall\tsame\tamong\tallow\t2 clients\t\tmachine\t")
 	for _, s := range benchSizes() {
 		b.Run(fmt.Sprintf("%dx%d", s.rows, s.dim), func(b *testing.B) {
 			for b.Loop() {
@@ -67,6 +71,7 @@ type line struct {
 	load            time.Duration
 	memory          uint64
 	exactTwo, asked float64 // throughput of two clients
+	machine         float64 // of two goroutines of arithmetic
 }
 
 // figures fills a collection and measures for about two seconds.
@@ -86,8 +91,10 @@ func figures(b *testing.B, rows, dim int) *line {
 	for i := 0; i == 0 || time.Since(start) < enough; i++ {
 		l.round(b, queries[i*inARow%len(queries):][:inARow], i)
 	}
-	l.exactTwo = twoClients(b, x, queries[:inARow], true)
-	l.asked = twoClients(b, x, queries, false)
+	var machine float64
+	l.exactTwo, l.machine = twoClients(b, x, queries[:inARow], true)
+	l.asked, machine = twoClients(b, x, queries, false)
+	l.machine = (l.machine + machine) / 2
 	return l
 }
 
@@ -117,9 +124,10 @@ func loadDrawn(b *testing.B, x *Index, rows, dim int, draw func() []float32) (lo
 	return time.Since(start) - drawing
 }
 
-// twoClients tells how many times as many searches two clients get done as one:
-// a search must not take the cores that another one needs.
-func twoClients(b *testing.B, x *Index, queries [][]float32, exact bool) float64 {
+// twoClients tells how many times as many searches two clients get done as one,
+// and beside it how much more arithmetic two goroutines get done: a search must
+// not take the cores that another one needs, and a machine may not have them.
+func twoClients(b *testing.B, x *Index, queries [][]float32, exact bool) (clients, machine float64) {
 	client := func() {
 		for _, query := range queries {
 			if _, err := x.Search(context.Background(), testCollection, store.VectorQuery{Vector: query, K: 10, Exact: exact}); err != nil {
@@ -127,27 +135,62 @@ func twoClients(b *testing.B, x *Index, queries [][]float32, exact bool) float64
 			}
 		}
 	}
-	var one, two []time.Duration
+	var one, two, oneSum, twoSums []time.Duration
+	timed(&one, client)
+	sums := max(1, int(one[0]/timeOfSum())) // about as long as the searches
+	arithmetic := func() {
+		for range sums {
+			runtime.KeepAlive(sum(sumSteps))
+		}
+	}
 	for range 9 {
 		timed(&one, client)
-		timed(&two, func() {
-			var wg sync.WaitGroup
-			wg.Go(client)
-			wg.Go(client)
-			wg.Wait()
-		})
+		timed(&two, func() { twice(client) })
+		timed(&oneSum, arithmetic)
+		timed(&twoSums, func() { twice(arithmetic) })
 	}
-	return 2 * quantile(one, .5) / quantile(two, .5)
+	return 2 * quantile(one, .5) / quantile(two, .5), 2 * quantile(oneSum, .5) / quantile(twoSums, .5)
+}
+
+func twice(f func()) {
+	var wg sync.WaitGroup
+	wg.Go(f)
+	wg.Go(f)
+	wg.Wait()
+}
+
+// sumSteps take some ten microseconds.
+const sumSteps = 10_000
+
+// sum computes something that needs registers alone.
+func sum(steps int) uint64 {
+	x := uint64(steps)
+	for range steps {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+	}
+	return x
+}
+
+func timeOfSum() time.Duration {
+	best := time.Hour
+	for range 100 {
+		start := time.Now()
+		runtime.KeepAlive(sum(sumSteps))
+		best = min(best, time.Since(start))
+	}
+	return max(best, 1)
 }
 
 func (l *line) print(w io.Writer) {
 	floor, exact, search := quantile(l.floor, .5), quantile(l.exact, .5), quantile(l.search, .5)
 	chromem := quantile(l.chromem, .5)
-	fmt.Fprintf(w, "%dx%d\t%.2fs\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t(%.1f)\t%.3f\t%.3f\t%.0f\t%.3f\t%.1f\t%.3f\t%.2f\t%.2f\t%.2f\t\n",
+	fmt.Fprintf(w, "%dx%d\t%.2fs\t%.0f\t%.2f\t%.2f\t%.2f\t%.2f\t(%.1f)\t%.3f\t%.3f\t%.0f\t%.3f\t%.1f\t%.3f\t%.2f\t%.2f\t%.2f\t%.2f\t\n",
 		l.rows, l.dim, l.load.Seconds(), float64(l.memory)/float64(l.rows),
 		chromem, quantile(l.float, .5), floor, exact, exact/floor,
 		search, quantile(l.search, .99), chromem/search, float64(l.found)/float64(l.wanted), float64(l.same)/float64(l.compared),
-		quantile(l.among, .5), quantile(l.allow, .5), l.exactTwo, l.asked)
+		quantile(l.among, .5), quantile(l.allow, .5), l.exactTwo, l.asked, l.machine)
 }
 
 // comparison holds the times of every way to search, and what they found.
