@@ -28,7 +28,8 @@ type reachFlags struct {
 
 // modelFlags choose the models.
 type modelFlags struct {
-	LLM        string  `name:"llm" help:"Model that answers: 'extractive' (built in) or 'ollama/NAME'." default:"extractive" env:"RAGAGENT_LLM" placeholder:"P/NAME"`
+	LLM        string  `name:"llm" help:"Model that answers: 'extractive' (built in), 'ollama/NAME' or 'openai/NAME'." default:"extractive" env:"RAGAGENT_LLM" placeholder:"P/NAME"`
+	LLMURL     string  `name:"llm-url" help:"Base URL of the 'openai/' model that answers, on any server that speaks OpenAI's API; its key comes from RAGAGENT_LLM_KEY." env:"RAGAGENT_LLM_URL" placeholder:"URL"`
 	RefuseAt   float64 `help:"Log-odds that the sources hold an answer at or below which the built-in answerer refuses; 0 as measured, higher refuses more, -20 nothing." default:"0" env:"RAGAGENT_REFUSE_AT" placeholder:"Z"`
 	Embedder   string  `help:"Model that embeds for new knowledge bases: 'builtin', 'ollama/NAME' or 'openai/NAME'." default:"builtin" env:"RAGAGENT_EMBEDDER" placeholder:"P/NAME"`
 	OllamaHost string  `help:"Address of the Ollama server; ${default} if not given." default:"http://127.0.0.1:11434" env:"RAGAGENT_OLLAMA_HOST,OLLAMA_HOST" placeholder:"URL"`

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"ragagent/agent"
@@ -10,6 +11,7 @@ import (
 	"ragagent/agent/llm"
 	"ragagent/agent/llm/extractive"
 	"ragagent/agent/llm/ollama"
+	"ragagent/agent/llm/openai"
 	"ragagent/agent/tool"
 	"ragagent/agent/tool/builtin"
 	"ragagent/api"
@@ -52,8 +54,19 @@ func newModel(models modelFlags) (llm.Model, error) {
 		return extractive.New(extractive.Config{Embedder: static, RefuseAt: models.RefuseAt})
 	case provider == "ollama" && name != "":
 		return ollama.New(ollama.Config{BaseURL: models.OllamaHost, Model: name})
+	case provider == "openai" && name != "":
+		return openai.New(openai.Config{BaseURL: models.LLMURL, Model: name, Key: models.llmKey()})
 	}
-	return nil, usagef("--llm: %q is not known: use 'extractive' or 'ollama/NAME'", models.LLM)
+	return nil, usagef("--llm: %q is not known: use 'extractive', 'ollama/NAME' or 'openai/NAME'", models.LLM)
+}
+
+// llmKey is the key for the model's server. OpenAI's own is sent to OpenAI's own
+// address only.
+func (m modelFlags) llmKey() string {
+	if key := os.Getenv("RAGAGENT_LLM_KEY"); key != "" || m.LLMURL != "" {
+		return key
+	}
+	return os.Getenv(openAIKey)
 }
 
 // wireRetrieval sets up the indexes and the one path that searches them.
