@@ -17,6 +17,7 @@ import (
 	"ragagent/retrieval/bm25"
 	"ragagent/retrieval/embed"
 	"ragagent/retrieval/eval"
+	"ragagent/retrieval/lsa"
 	"ragagent/retrieval/rewrite"
 	"ragagent/store"
 	"ragagent/store/chromem"
@@ -129,6 +130,7 @@ type bench struct {
 	index    *retrieval.Index
 	pipeline *retrieval.Pipeline
 	load     time.Duration
+	settle   time.Duration // what topics took
 }
 
 func newBench(t testing.TB, data *eval.Dataset) *bench {
@@ -138,7 +140,13 @@ func newBench(t testing.TB, data *eval.Dataset) *bench {
 	analyzer := analysis.New()
 	words, err := bm25.New(bm25.Config{Analyzer: analyzer})
 	check(t, err)
-	index, err := retrieval.NewIndex(retrieval.IndexConfig{Lexical: words, Vectors: chromem.New(chromem.Config{})})
+	topics, err := lsa.New(lsa.Config{Words: words})
+	check(t, err)
+	config := retrieval.IndexConfig{Lexical: words, Vectors: chromem.New(chromem.Config{}), Topics: topics}
+	if os.Getenv("RAGAGENT_TOPICS") == "none" {
+		config.Topics = nil
+	}
+	index, err := retrieval.NewIndex(config)
 	check(t, err)
 	reranker, err := lexical.New(lexical.Config{Analyzer: analyzer, Statistics: words})
 	check(t, err)
@@ -159,7 +167,9 @@ func newBench(t testing.TB, data *eval.Dataset) *bench {
 	}
 	started := time.Now()
 	check(t, index.Load(t.Context(), kb, sequence(chunks)))
-	return &bench{data: data, analyzer: analyzer, index: index, pipeline: pipeline, load: time.Since(started)}
+	loaded := time.Since(started)
+	check(t, topics.Settle(t.Context()))
+	return &bench{data: data, analyzer: analyzer, index: index, pipeline: pipeline, load: loaded, settle: time.Since(started) - loaded}
 }
 
 // corpusChunks makes one chunk of every document of a collection.

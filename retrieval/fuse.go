@@ -20,6 +20,7 @@ type candidate struct {
 	lexical  LexicalHit
 	cosine   float64
 	weight   float64 // of the cosine: that of its knowledge base's embedder
+	topic    float64 // Topics' cosine
 	evidence float64 // what it is ranked by
 }
 
@@ -56,7 +57,7 @@ func order(match LexicalMatch, candidates []candidate, mode Mode) {
 
 // fuse sets the evidence of every candidate and sorts them by it.
 //
-//	own      = Words + weight cosine + Surface
+//	own      = Words + weight cosine + TopicWeight topic + Surface
 //	evidence = own + NeighbourWeight max(own of the chunk before, of the one after)
 //
 // A neighbour that is no candidate counts by its words alone.
@@ -84,7 +85,7 @@ func fuse(match LexicalMatch, candidates []candidate) {
 }
 
 func (c *candidate) own() float64 {
-	return c.lexical.Words + c.weight*c.cosine + c.lexical.Surface
+	return c.lexical.Words + c.weight*c.cosine + TopicWeight*c.topic + c.lexical.Surface
 }
 
 // rankByCosine is fuse for Dense mode.
@@ -119,6 +120,12 @@ func (c *candidate) explain(match LexicalMatch, mode Mode) *Explanation {
 		root.Details = append(root.Details, Explanation{
 			Label: "vectors", Value: c.weight * c.cosine,
 			Details: []Explanation{{Label: "weight", Value: c.weight}, {Label: "cosine", Value: c.cosine}},
+		})
+	}
+	if c.topic != 0 {
+		root.Details = append(root.Details, Explanation{
+			Label: "topics", Value: TopicWeight * c.topic,
+			Details: []Explanation{{Label: "cosine", Value: c.topic}},
 		})
 	}
 	root.Details = append(root.Details, Explanation{Label: "unstemmed words", Value: c.lexical.Surface})

@@ -17,6 +17,8 @@ type IndexConfig struct {
 	Lexical LexicalIndex
 	// Vectors finds them by vectors; nil leaves the dense ranking out.
 	Vectors store.VectorIndex
+	// Topics compares what chunks and questions are about; nil leaves that out.
+	Topics Topics
 	// Files keeps the lexical index on the disk for the next start; nil means
 	// that it is built from the texts each time.
 	Files SideFiles
@@ -37,6 +39,7 @@ type IndexConfig struct {
 type Index struct {
 	lexical LexicalIndex
 	vectors store.VectorIndex
+	topics  Topics
 	files   SideFiles
 	tables  tables
 	chunks  *chunkCache
@@ -60,7 +63,7 @@ func NewIndex(cfg IndexConfig) (*Index, error) {
 		cfg.CacheBytes = DefaultCacheBytes
 	}
 	return &Index{
-		lexical: cfg.Lexical, vectors: cfg.Vectors, files: cfg.Files, tables: tables{records: cfg.Documents},
+		lexical: cfg.Lexical, vectors: cfg.Vectors, topics: cfg.Topics, files: cfg.Files, tables: tables{records: cfg.Documents},
 		now: cfg.Now, bases: make(map[string]*base),
 		chunks: newChunkCache(cfg.CacheBytes),
 	}, nil

@@ -75,6 +75,9 @@ type LexicalMatch interface {
 	Top(k int) []LexicalHit
 	// Find looks up a chunk of the snapshot by its id.
 	Find(id string) (ChunkRef, bool)
+	// Part tells where a chunk stands: the LexicalPart.Key of its part, and its
+	// number there.
+	Part(ref ChunkRef) (part any, chunk int)
 	// Hits evaluates chunks of the snapshot, one hit each in the same order; many
 	// at once cost little more than one.
 	Hits(refs []ChunkRef) []LexicalHit

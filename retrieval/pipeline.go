@@ -272,6 +272,9 @@ func (p *Pipeline) rank(ctx context.Context, found *found, plan *plan, result *R
 		}
 		result.Degraded = append(result.Degraded, "dense: "+err.Error())
 	}
+	if plan.Mode != Dense {
+		p.index.topical(found.match, candidates)
+	}
 	order(found.match, candidates, plan.Mode)
 	return candidates, nil
 }

@@ -151,6 +151,7 @@ func (p *Pipeline) target(ctx context.Context, c *course, plan *plan) (target *c
 	if err := p.cosines(ctx, &c.found.dense, all); err != nil && ctx.Err() != nil {
 		return nil, "", ctx.Err()
 	}
+	p.index.topical(c.found.match, all)
 	order(c.found.match, all, plan.Mode)
 	at := slices.IndexFunc(all, func(x candidate) bool { return slices.Contains(refs, x.lexical.Ref) })
 	return &all[at], all[at].lexical.Collection, nil

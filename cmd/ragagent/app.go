@@ -18,6 +18,7 @@ import (
 	"ragagent/retrieval"
 	"ragagent/retrieval/calibrate"
 	"ragagent/retrieval/eval/queue"
+	"ragagent/retrieval/lsa"
 	"ragagent/store"
 	"ragagent/store/blob"
 	"ragagent/store/datadir"
@@ -69,6 +70,7 @@ type app struct {
 	index     *retrieval.Index
 	sideFiles *sidefile.Folder
 	saver     *retrieval.Saver // of side files; nil if there are none
+	topics    *lsa.Index
 	weights   *calibrate.Calibrator
 	log       *slog.Logger
 	data      string         // the data folder

@@ -78,6 +78,9 @@ func (c *evalData) loaded(e *env, set *eval.Dataset, do func(*app, *evalLoad) er
 	if err := app.weights.Ensure(e.ctx, load.kb); err != nil {
 		return err
 	}
+	if err := app.topics.Settle(e.ctx); err != nil {
+		return err
+	}
 	if load.empty > 0 {
 		fmt.Fprintf(e.stderr, "%d documents of the collection have no text and cannot be found\n", load.empty)
 	}

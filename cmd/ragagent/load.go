@@ -27,7 +27,7 @@ func (a *app) openSideFiles(cfg appConfig) (err error) {
 // wireIndex puts the indexes of words and vectors together, with what keeps
 // their side files.
 func (a *app) wireIndex(cfg appConfig, words retrieval.LexicalIndex, vectors store.VectorIndex) (*retrieval.Index, error) {
-	config := retrieval.IndexConfig{Lexical: words, Vectors: vectors, Documents: a.records}
+	config := retrieval.IndexConfig{Lexical: words, Vectors: vectors, Topics: a.topics, Documents: a.records}
 	if cfg.fromTexts {
 		return retrieval.NewIndex(config)
 	}
@@ -79,6 +79,7 @@ func (a *app) start(ctx context.Context) error {
 	if a.saver != nil {
 		a.saver.Start()
 	}
+	a.topics.Start()
 	a.weights.Start()
 	return explained(a.service.Start(ctx), a.recordsPath())
 }

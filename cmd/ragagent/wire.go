@@ -23,6 +23,7 @@ import (
 	"ragagent/retrieval/bm25"
 	"ragagent/retrieval/embed"
 	"ragagent/retrieval/eval/queue"
+	"ragagent/retrieval/lsa"
 	"ragagent/retrieval/route"
 	"ragagent/store"
 	"ragagent/store/chromem"
@@ -84,6 +85,10 @@ func (a *app) wireRetrieval(cfg appConfig, known embedders) (*retrieval.Index, e
 	if err != nil {
 		return nil, err
 	}
+	if a.topics, err = lsa.New(lsa.Config{Words: words, Worker: ingest.GiveWay}); err != nil {
+		return nil, err
+	}
+	a.onClose(a.topics.Close)
 	index, err := a.wireIndex(cfg, words, chromem.New(chromem.Config{MaxBytes: indexMemory(cfg.maxMemory)}))
 	if err != nil {
 		return nil, err
