@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -83,30 +82,4 @@ func isJunk(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(base, "._") // AppleDouble: the other half of a file
-}
-
-// decodeZip reads a name in a zip: UTF-8 if it says so or happens to be, else
-// the code page that the format was born with.
-func decodeZip(name string, flagged bool) string {
-	if flagged || utf8.ValidString(name) {
-		return name
-	}
-	return decode(name, charmap.CodePage437)
-}
-
-// decodeTar reads a name in a tar: the format knows bytes, and those that are
-// not UTF-8 were mostly Latin-1 and its Windows extension.
-func decodeTar(name string) string {
-	if utf8.ValidString(name) {
-		return name
-	}
-	return decode(name, charmap.Windows1252)
-}
-
-func decode(name string, from *charmap.Charmap) string {
-	out, err := from.NewDecoder().String(name)
-	if err != nil {
-		return strings.ToValidUTF8(name, "\uFFFD")
-	}
-	return out
 }

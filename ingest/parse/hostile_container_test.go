@@ -140,3 +140,14 @@ func sharedBomb(t *testing.T) []byte {
 		"xl/sharedStrings.xml", `<sst><si><t>`+strings.Repeat("text ", 20_000)+`</t></si></sst>`,
 		"xl/worksheets/sheet1.xml", `<worksheet><sheetData>`+rows.String()+`</sheetData></worksheet>`)
 }
+
+// TestDocumentTypeIsTheReason: a part with a document type declaration is not
+// read, and that is what the user hears.
+func TestDocumentTypeIsTheReason(t *testing.T) {
+	part := `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><w:document><w:body><w:p><w:r><w:t>&a;</w:t></w:r></w:p></w:body></w:document>`
+	file := zipped(t, "[Content_Types].xml", typesOf("openxmlformats-officedocument.wordprocessingml.document.main+xml"), "word/document.xml", part)
+	_, err := parseBytes(t, "a.docx", file)
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "document type declaration") {
+		t.Errorf("%v", err)
+	}
+}

@@ -17,7 +17,8 @@ type header map[string]string
 const maxField = 64 << 10
 
 // readHeader reads the header of a message or part and returns what follows
-// it. A line that is no field ends the header.
+// it. A line that is no field ends the header; fields behind maxHeader bytes are
+// passed over.
 func readHeader(s section) (header, section, error) {
 	h := header{}
 	name := ""
@@ -41,18 +42,21 @@ func readHeader(s section) (header, section, error) {
 			ended = true
 			return true
 		case line[0] == ' ' || line[0] == '\t':
-			if len(value)+len(line) <= maxField {
+			if name != "" && len(value)+len(line) <= maxField {
 				value = append(append(value, ' '), bytes.TrimSpace(line)...)
 			}
 			return true
 		}
 		before, after, ok := bytes.Cut(line, []byte(":"))
 		before = bytes.TrimRight(before, " \t")
-		if !ok || len(before) == 0 || len(before) > 100 || bytes.ContainsAny(before, " \t<>()\"/;") || offset-s.start > maxHeader {
+		if !ok || len(before) == 0 || len(before) > 100 || bytes.ContainsAny(before, " \t<>()\"/;") {
 			end = offset
 			return false
 		}
 		put()
+		if offset-s.start > maxHeader {
+			return true // without a name, nothing is kept of it
+		}
 		first = false
 		if offset == s.start {
 			before = bytes.TrimPrefix(before, []byte("\xef\xbb\xbf"))

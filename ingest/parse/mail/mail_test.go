@@ -220,3 +220,19 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestHugeHeader: fields behind the bound of a header are passed over, and what
+// follows is the text.
+func TestHugeHeader(t *testing.T) {
+	var fields strings.Builder
+	for i := 0; fields.Len() < 2*maxHeader; i++ {
+		fmt.Fprintf(&fields, "X-Trace-%d: %s\n\tcontinued\n", i, strings.Repeat("x", 60))
+	}
+	got, err := read(head + fields.String() + "\nThe text.\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(append(headBlocks[:len(headBlocks):len(headBlocks)], "paragraph: The text."), got.blocks); diff != "" {
+		t.Error(diff)
+	}
+}

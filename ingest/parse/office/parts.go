@@ -17,6 +17,7 @@ type pack struct {
 	out   doc.Sink
 	added bool   // something was
 	cut   string // the part that could not be read to its end, "" for none
+	why   error  // an ErrDamaged with what is wrong with it; nil if nobody knows
 }
 
 func openPack(r io.ReaderAt, size int64, out doc.Sink) (*pack, error) {
@@ -41,6 +42,8 @@ func (p *pack) finish() error {
 	switch {
 	case p.added || p.out.Full():
 		return nil
+	case p.why != nil:
+		return p.why
 	case p.cut != "":
 		return fmt.Errorf("%w: nothing could be read of it", doc.ErrDamaged)
 	}
@@ -77,6 +80,9 @@ func (p *pack) walk(part string, do func(s *scanner, t token) error) error {
 			return nil
 		case errors.Is(err, doc.ErrDamaged), errors.Is(err, io.ErrUnexpectedEOF):
 			p.broken(part)
+			if errors.Is(err, doc.ErrDamaged) {
+				p.why = err
+			}
 			return nil
 		default:
 			return err

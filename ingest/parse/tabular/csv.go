@@ -51,8 +51,10 @@ func ReadCSV(r io.ReaderAt, size int64, out doc.Sink) error {
 type csvReader struct {
 	*source
 	separator byte
-	strays    int // quotes that are never closed
-	wide      int // records with more than maxColumns
+	strays    int  // quotes that are never closed
+	wide      int  // records with more than maxColumns
+	long      int  // rows of more than maxRecord
+	rest      bool // what comes is the rest of such a row
 }
 
 // record returns the values of the next record that is not blank; false at the
@@ -62,7 +64,7 @@ func (c *csvReader) record() ([]string, bool) {
 		if _, ok := c.peek(); !ok {
 			return nil, false
 		}
-		begin := c.offset()
+		begin, continued := c.offset(), c.rest
 		cells, ok := c.parse(true)
 		if !ok {
 			c.strays++
@@ -73,7 +75,9 @@ func (c *csvReader) record() ([]string, bool) {
 			continue
 		}
 		if len(cells) > maxColumns {
-			c.wide++
+			if !continued {
+				c.wide++
+			}
 			cells = cells[:maxColumns]
 		}
 		return cells, true
@@ -89,11 +93,13 @@ func (c *csvReader) parse(quotes bool) (cells []string, ok bool) {
 		b, more := c.next()
 		switch {
 		case !more, b == '\n':
+			c.rest = false
 			return append(cells, string(cell)), true
 		case b == '\r':
 			if next, _ := c.peek(); next == '\n' {
 				continue
 			}
+			c.rest = false
 			return append(cells, string(cell)), true
 		case b == c.separator:
 			cells = append(cells, string(cell))
@@ -108,6 +114,10 @@ func (c *csvReader) parse(quotes bool) (cells []string, ok bool) {
 		}
 		// A "record" without end is cut: it is no table then.
 		if c.offset()-begin > maxRecord {
+			if !c.rest {
+				c.long++
+			}
+			c.rest = true
 			return append(cells, string(cell)), true
 		}
 	}
@@ -139,11 +149,21 @@ func (c *csvReader) quoted(cell []byte, begin int64) ([]byte, bool) {
 
 func (c *csvReader) report(out doc.Sink) {
 	if c.strays > 0 {
-		out.Warn(fmt.Sprintf("%d rows have a quote that is never closed; it was read as text", c.strays))
+		out.Warn(rowsHave(c.strays) + " a quote that is never closed; it was read as text")
+	}
+	if c.long > 0 {
+		out.Warn(fmt.Sprintf("%s more than %d kB; each was read as several", rowsHave(c.long), maxRecord>>10))
 	}
 	if c.wide > 0 {
-		out.Warn(fmt.Sprintf("%d rows have more than %d columns; the others were left out", c.wide, maxColumns))
+		out.Warn(fmt.Sprintf("%s more than %d columns; the others were left out", rowsHave(c.wide), maxColumns))
 	}
+}
+
+func rowsHave(n int) string {
+	if n == 1 {
+		return "1 row has"
+	}
+	return fmt.Sprintf("%d rows have", n)
 }
 
 func blank(cells []string) bool {

@@ -52,7 +52,7 @@ func TestCSVProperties(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"rows": 3.0, "columns": []string{"a", "b"}}, got.properties); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"1 rows have a quote that is never closed; it was read as text"}, got.warnings); diff != "" {
+	if diff := cmp.Diff([]string{"1 row has a quote that is never closed; it was read as text"}, got.warnings); diff != "" {
 		t.Error(diff)
 	}
 }
