@@ -52,9 +52,10 @@ func New(cfg Config) (*Reranker, error) {
 
 // Rerank implements retrieval.Reranker: next comes the hit with the highest
 //
-//	Lambda score - (1 - Lambda) max(similarity to a hit before it)
+//	Lambda relevance - (1 - Lambda) max(similarity to a hit before it)
 //
-// ties by the order they came in. The first hit stays. Scores go by place, see
+// relevance being its evidence between that of the last hit, 0, and that of the
+// first, 1; ties by the order they came in. The first hit stays. Scores go by place, see
 // retrieval.Reorder.
 func (r *Reranker) Rerank(ctx context.Context, _ string, hits []retrieval.Hit) ([]retrieval.Hit, error) {
 	depth := min(r.cfg.Depth, len(hits))
@@ -65,13 +66,14 @@ func (r *Reranker) Rerank(ctx context.Context, _ string, hits []retrieval.Hit) (
 		}
 		texts[i] = weigh(r.cfg.Analyzer.Terms(hits[i].Text))
 	}
+	relevance := relevances(hits[:depth])
 	nearest := make([]float64, depth) // similarity to what was taken
 	taken := make([]bool, depth)
 	order := make([]int, 0, depth)
 	for len(order) < depth {
 		best, value := -1, math.Inf(-1)
 		for i := range depth {
-			if v := r.cfg.Lambda*hits[i].Score - (1-r.cfg.Lambda)*nearest[i]; !taken[i] && v > value {
+			if v := r.cfg.Lambda*relevance[i] - (1-r.cfg.Lambda)*nearest[i]; !taken[i] && v > value {
 				best, value = i, v
 			}
 			if len(order) == 0 {
@@ -87,6 +89,25 @@ func (r *Reranker) Rerank(ctx context.Context, _ string, hits []retrieval.Hit) (
 		}
 	}
 	return retrieval.Reorder(hits, order, "maximal marginal relevance"), nil
+}
+
+// relevances spreads the evidence of hits, best first, over 0..1: scores lie
+// close together, and similarities do not.
+func relevances(hits []retrieval.Hit) []float64 {
+	out := make([]float64, len(hits))
+	for i := range hits {
+		out[i] = retrieval.Evidence(hits[i].Score)
+	}
+	if len(out) == 0 {
+		return out
+	}
+	least, most := slices.Min(out), slices.Max(out)
+	for i := range out {
+		if out[i] -= least; most > least {
+			out[i] /= most - least
+		}
+	}
+	return out
 }
 
 // weighed is a text as its terms, ascending, with weights of L2 norm 1.

@@ -38,7 +38,11 @@ func order(t *testing.T, cfg mmr.Config, hits ...retrieval.Hit) (ids []string, s
 
 // b says what a says. At .5, c leads b when .5*.5 - .5*0 > .5*.9 - .5*1.
 func TestOrder(t *testing.T) {
-	hits := []retrieval.Hit{hit("a", "tides at the harbour", 1), hit("b", "harbour tides", .9), hit("c", "quarterly invoices", .5), hit("d", "tides", .4)}
+	scores := make([]float64, 4)
+	for i, evidence := range []float64{.7, .64, .4, .1} { // relevance 1, .9, .5, 0
+		scores[i] = retrieval.Calibrate(evidence)
+	}
+	hits := []retrieval.Hit{hit("a", "tides at the harbour", scores[0]), hit("b", "harbour tides", scores[1]), hit("c", "quarterly invoices", scores[2]), hit("d", "tides", scores[3])}
 	for _, test := range []struct {
 		cfg  mmr.Config
 		want []string
@@ -48,11 +52,11 @@ func TestOrder(t *testing.T) {
 		{mmr.Config{Lambda: 0}, []string{"a", "c", "d", "b"}}, // d is .71 like a, b is 1
 		{mmr.Config{Lambda: 0, Depth: 2}, []string{"a", "b", "c", "d"}},
 	} {
-		ids, scores := order(t, test.cfg, hits...)
+		ids, kept := order(t, test.cfg, hits...)
 		if diff := cmp.Diff(test.want, ids); diff != "" {
 			t.Errorf("%+v: %s", test.cfg, diff)
 		}
-		if diff := cmp.Diff([]float64{1, .9, .5, .4}, scores); diff != "" {
+		if diff := cmp.Diff(scores, kept); diff != "" {
 			t.Errorf("%+v: %s", test.cfg, diff)
 		}
 	}
