@@ -92,6 +92,18 @@ func TestEvalDraft(t *testing.T) {
 			t.Errorf("not said: %q\n%s", want, msg)
 		}
 	}
+	// The same questions, asked of the knowledge base they were drafted from.
+	report, rows := filepath.Join(t.TempDir(), "report"), filepath.Join(t.TempDir(), "rows.jsonl")
+	code, stdout, msg = command(t, "eval", "--dataset", out, "--kb", "coast", "--data", data, "--json", "--fail-under", "mrr=1.1", "--per-query", rows, "--report", report)
+	if err := json.Unmarshal([]byte(stdout), &sum); code != exitFailed || err != nil || sum.Queries != 1 || !strings.Contains(msg, "mrr is 1.0000, below 1.1") {
+		t.Errorf("exit %d: %s\n%s", code, stdout, msg)
+	}
+	if !strings.Contains(fileText(t, rows), `"mrr":1`) || !strings.Contains(fileText(t, filepath.Join(report, "report.html")), "<svg") {
+		t.Errorf("rows %s", fileText(t, rows))
+	}
+	if code, _, msg := command(t, "eval", "--dataset", out, "--kb", "coast", "--data", data, "--run", rows); code != exitUsage {
+		t.Errorf("a run file: exit %d\n%s", code, msg)
+	}
 	if code, _, msg := command(t, "eval", "draft", "--data", data, "--kb", "coast", "--out", out); code != exitFailed || !strings.Contains(msg, "there already") {
 		t.Errorf("twice: exit %d\n%s", code, msg)
 	}

@@ -18,6 +18,9 @@ import (
 type evalRunCmd struct {
 	evalData
 	evalMeasures
+	reachFlags
+	KB []string `name:"kb" help:"Ask these knowledge bases, which are loaded, and ingest nothing; judged are documents by id or name. --data or --server says where they are." placeholder:"NAME"`
+
 	TopK     int    `name:"top-k" help:"Depth of the rankings, at least that of the deepest measure." default:"100"`
 	Mode     string `help:"hybrid, lexical or dense." default:"hybrid" enum:"hybrid,lexical,dense"`
 	RunFile  string `name:"run" help:"Write the rankings as a TREC run file." type:"path" placeholder:"FILE"`
@@ -47,6 +50,12 @@ func (c *evalRunCmd) Run(e *env) error {
 	}
 	if err := measures.known(set.ByPage); err != nil {
 		return err
+	}
+	if len(c.KB) > 0 {
+		if c.RunFile != "" || c.Against != "" || c.Keep != "" {
+			return usagef("--kb: --run, --against and --keep go with a collection that is ingested")
+		}
+		return c.onServer(e, set, measures, depth)
 	}
 	before, err := c.before()
 	if err != nil {

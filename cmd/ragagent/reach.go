@@ -40,6 +40,7 @@ func withClient(e *env, reach reachFlags, models modelFlags, create bool, do fun
 	if err := app.start(e.ctx); err != nil {
 		return err
 	}
+	app.evaluations.Start()
 	ln := newInProcess()
 	ctx, stop := context.WithCancel(e.ctx)
 	served := make(chan error, 1)
