@@ -54,8 +54,10 @@ func (r *run) askOnce(ctx context.Context, s *stepRecord) (Turn, error) {
 		r.emit(e)
 	})
 	if turn.Usage == nil {
-		u := estimateUsage(req, turn)
-		turn.Usage = &u
+		turn.Usage = &llm.Usage{}
+		if err == nil || turn.Text != "" || turn.Thinking != "" { // a call that was refused has cost nothing
+			*turn.Usage = estimateUsage(req, turn)
+		}
 	}
 	r.usage.Add(*turn.Usage)
 	r.confidence = turn.Confidence
