@@ -17,6 +17,7 @@ import type {
   RetrieveRequest,
   RetrieveResult,
   RunEvent,
+  SubmittedDocument,
 } from "./types";
 
 const BASE = "/api/v1";
@@ -119,6 +120,11 @@ export async function deleteKnowledgeBase(kb: string): Promise<void> {
 
 export function listDocuments(kb: string, cursor?: string | null, limit = PAGE_SIZE): Promise<List<Document>> {
   return list<Document>(documentsPath(kb), cursor, limit);
+}
+
+/** Has the server fetch a URL; what it becomes is known at once. */
+export async function addAddress(kb: string, url: string): Promise<SubmittedDocument | undefined> {
+  return (await json<{ documents: SubmittedDocument[] }>("POST", documentsPath(kb), { url })).documents[0];
 }
 
 export function getDocument(kb: string, id: string): Promise<Document> {

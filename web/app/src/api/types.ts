@@ -52,6 +52,10 @@ export interface Document {
   chunk_count: number;
   /** What searches see; 0 where that is nothing yet. */
   revision?: number;
+  /** What it is to become, while a newer revision is made. */
+  pending_revision?: { revision: number };
+  /** Where it comes from, by hand or not. */
+  sources?: { origin?: string; path: string }[];
   metadata?: Metadata;
   warnings?: string[];
   created_at: string;

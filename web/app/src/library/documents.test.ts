@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Document } from "../api/types";
-import { type Choice, choose, folders } from "./documents";
+import { type Choice, choose, folders, noteOf } from "./documents";
 
 const document = (path: string, fields: Partial<Document> = {}): Document => ({
   id: path,
@@ -42,4 +42,12 @@ test("100,000 documents are sorted and searched while one waits", () => {
   const found = choose(many, { ...choice, search: "folder 9123", sort: "name" });
   expect(found.length).toBe(many.filter(({ path }) => path!.includes("9123")).length);
   expect(found[0]!.path! < found.at(-1)!.path!).toBe(true);
+});
+
+test("a row says what is wrong, what is on its way, and where else it comes from", () => {
+  const sources = (...paths: string[]) => paths.map((path) => ({ origin: "", path }));
+  expect(noteOf(document("a.md", { sources: sources("a.md") }))).toBe("");
+  expect(noteOf(document("a.md", { pending_revision: { revision: 3 }, warnings: ["odd"] }))).toBe("revision 3 is being made; until then this one is found; odd");
+  expect(noteOf(document("a.md", { pending_revision: { revision: 3 }, error: "it is damaged" }))).toBe("it is damaged");
+  expect(noteOf(document("a.md", { sources: sources("a.md", "b/a.md", "c.md") }))).toBe("also from b/a.md and 1 more");
 });

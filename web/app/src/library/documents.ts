@@ -3,6 +3,15 @@ import type { Document } from "../api/types";
 /** Where a document came from, with the folders it was uploaded with. */
 export const pathOf = (document: Document): string => document.path || document.name;
 
+/** What there is to say of a document in its row, the most important first. */
+export function noteOf(document: Document): string {
+  const notes = [document.error ?? ""];
+  if (document.pending_revision && !document.error) notes.push(`revision ${document.pending_revision.revision} is being made; until then this one is found`);
+  const others = (document.sources ?? []).filter(({ path }) => path !== document.path);
+  if (others.length > 0) notes.push(`also from ${others[0]!.path}${others.length > 1 ? ` and ${others.length - 1} more` : ""}`);
+  return [...notes, ...(document.warnings ?? [])].filter(Boolean).join("; ");
+}
+
 export type SortKey = "added" | "name" | "status" | "pages" | "chunk_count" | "bytes";
 
 export interface Choice {
