@@ -34,6 +34,9 @@ type DeletedReport struct {
 	// Quoting are stored answers that quote one of them. They are kept until
 	// their conversation is deleted.
 	Quoting int `json:"quoting_messages"`
+	// SideFiles says that what is kept of the indexes on the disk was looked at
+	// too: a server writes it as it goes, and does not.
+	SideFiles bool `json:"side_files"`
 }
 
 // VerifyDeleted looks for anything that is left of deleted documents: rows and
@@ -165,6 +168,11 @@ func (d DeletedReport) String() string {
 	if d.Quoting > 0 {
 		fmt.Fprintf(&b, "; %d stored answers quote them: delete those conversations to remove the quotes", d.Quoting)
 	}
-	b.WriteString("; side files of the indexes are not read: they lose the words of deleted documents within a minute and on closing. Backups, older revisions, and free space of the disk are not looked at")
+	if d.SideFiles {
+		b.WriteString("; nor in the side files of the indexes. ")
+	} else {
+		b.WriteString("; side files of the indexes are not read while a server has them: they lose the words of deleted documents within a minute and on closing. ")
+	}
+	b.WriteString("Backups, older revisions, and free space of the disk are not looked at")
 	return b.String()
 }

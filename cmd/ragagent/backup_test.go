@@ -223,6 +223,7 @@ func TestBackupOfBusyServer(t *testing.T) {
 	writers.Wait()
 	srv.kill()
 	runs(t, "verify", "--data", data)
+	answersOf(t, data, "kb") // a start, which lets the side files follow
 	runs(t, "verify", "--deleted", "--data", data)
 }
 

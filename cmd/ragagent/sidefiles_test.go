@@ -176,3 +176,27 @@ func otherTexts(t *testing.T, path string) []byte {
 	must(t, words.Save(t.Context(), "kb", &body))
 	return []byte(body.String())
 }
+
+// TestWordsOfDeletedDocuments puts a side file back that was written before a
+// document was deleted: its words are found, and the next start removes them.
+func TestWordsOfDeletedDocuments(t *testing.T) {
+	data := filled(t)
+	files, err := filepath.Glob(filepath.Join(data, indexesFolder, "*.side"))
+	must(t, err)
+	before := map[string][]byte{}
+	for _, file := range files {
+		before[file] = read(t, file)
+	}
+	changeReports(t, data)
+	if out := runs(t, "verify", "--deleted", "--data", data); !strings.Contains(out, "nor in the side files") {
+		t.Error(out)
+	}
+	for file, raw := range before {
+		write(t, file, raw)
+	}
+	fails(t, "it holds words of 1 deleted documents", "verify", "--deleted", "--data", data)
+	answersOf(t, data, "letters") // a start and an end
+	runs(t, "verify", "--deleted", "--data", data)
+	write(t, files[0], []byte("something else"))
+	fails(t, "nobody can say whose words", "verify", "--deleted", "--data", data)
+}

@@ -69,7 +69,13 @@ func (c *verifyCmd) reportOnce(e *env) (r ingest.Report, err error) {
 	if err := app.load(e.ctx); err != nil {
 		return r, err
 	}
-	if r, err = app.compare(e.ctx, ingest.Verification{}, c.Deleted); err != nil || c.Deleted {
+	if r, err = app.compare(e.ctx, ingest.Verification{}, c.Deleted); err != nil {
+		return r, err
+	}
+	if c.Deleted {
+		kept, err := app.wordsOfDeleted(e.ctx)
+		r.Problems = append(r.Problems, kept...)
+		r.Deleted.SideFiles = true
 		return r, err
 	}
 	// Here alone the indexes were built from the texts: a server may have its
