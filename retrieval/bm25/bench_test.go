@@ -28,8 +28,12 @@ func newProse(seed uint64) *prose {
 }
 
 func (p *prose) word() string {
-	n := p.words.Uint64()*2654435761%1_000_003 + 676
-	return strconv.FormatUint(n, 26)
+	return wordOf(p.words.Uint64())
+}
+
+// wordOf makes the n-th most frequent word.
+func wordOf(n uint64) string {
+	return strconv.FormatUint(n*2654435761%1_000_003+676, 26)
 }
 
 // chunk has about 800 characters.
@@ -118,6 +122,51 @@ func BenchmarkSearch(b *testing.B) {
 	b.ReportMetric(float64(size)/float64(n), "heap_B/chunk")
 	b.ReportMetric(float64(x.Bytes())/float64(n), "told_B/chunk")
 	b.ReportMetric(float64(n)/loaded.Seconds(), "chunks_loaded/s")
+}
+
+// BenchmarkQuestions asks for the 100 best of as many chunks, what users type:
+// ten to twenty words, two in five of them stop words; and five of the forty most
+// frequent words. It prints medians and 99th percentiles.
+func BenchmarkQuestions(b *testing.B) {
+	x := newIndex(b)
+	if err := x.Load(b.Context(), "kb", chunksOf(newProse(1), benchChunks())); err != nil {
+		b.Fatal(err)
+	}
+	p := newProse(2)
+	r := rand.New(rand.NewPCG(5, 6))
+	stops := strings.Fields("the of what is in a and")
+	var typed, frequent []string
+	for range 500 {
+		words := make([]string, 10+r.IntN(11))
+		for i := range words {
+			if words[i] = letters(p.word()); r.IntN(5) < 2 {
+				words[i] = stops[r.IntN(len(stops))]
+			}
+		}
+		typed = append(typed, strings.Join(words, " "))
+		words = words[:5]
+		for i := range words {
+			words[i] = letters(wordOf(r.Uint64N(40)))
+		}
+		frequent = append(frequent, strings.Join(words, " "))
+	}
+	for name, queries := range map[string][]string{"typed": typed, "frequent": frequent} {
+		b.Run(name, func(b *testing.B) {
+			var times []time.Duration
+			for i := 0; b.Loop(); i++ {
+				started := time.Now()
+				m, err := x.Search(b.Context(), []string{"kb"}, queries[i%len(queries)])
+				if err != nil {
+					b.Fatal(err)
+				}
+				m.Top(100)
+				m.Release()
+				times = append(times, time.Since(started))
+			}
+			b.ReportMetric(quantile(times, .5), "p50_us")
+			b.ReportMetric(quantile(times, .99), "p99_us")
+		})
+	}
 }
 
 // quantile returns a quantile of times in microseconds.
