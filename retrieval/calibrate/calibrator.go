@@ -112,7 +112,10 @@ func (c *Calibrator) Ensure(ctx context.Context, kb store.KnowledgeBase) error {
 	c.mu.Unlock()
 	c.cfg.Log.Info("calibrated an embedder", "knowledge_base", kb.Name, "embedder", kb.Embedder, "weight", w.Weight,
 		"agreement", w.Agreement, "error", w.Error, "questions", w.Questions)
-	return c.save(ctx, kb.ID, kept)
+	if err := c.save(ctx, kb.ID, kept); err != nil { // it is known all the same, until the end of this process
+		c.cfg.Log.Warn("a calibration is not kept", "knowledge_base", kb.Name, "error", err)
+	}
+	return nil
 }
 
 // growth is how many times more, or fewer, chunks make a calibration old.
