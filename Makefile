@@ -60,7 +60,7 @@ $(LINT):
 
 # One package after the other, so that none is measured while another one runs.
 # A million vectors come in with RAGAGENT_BENCH_MILLION=1.
-bench: page ## every figure of speed, beside what it is compared with: ten minutes
+bench: ## every figure of speed, beside what it is compared with: ten minutes
 	$(GO) test -run '^$$' -bench . -benchtime 1s -timeout 20m ./store/... ./retrieval/... ./rerank/... ./agent/...
 	$(GO) test -run '^$$' -bench 'Formats|SmallFiles' -benchtime 1s -timeout 20m ./ingest/parse
 	$(GO) test -run '^$$' -bench 'Retrieve|Scale|Delete|Courtesy|Filings' -benchtime 1x -timeout 30m ./cmd/ragagent
