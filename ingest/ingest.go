@@ -53,6 +53,12 @@ type Parser interface {
 	Parse(ctx context.Context, name string, file store.Blob) (parse.Text, error)
 }
 
+// TellingParser is implemented by parsers that tell how far they are, in
+// whatever units: total is 0 while it is unknown.
+type TellingParser interface {
+	ParseTold(ctx context.Context, name string, file store.Blob, tell func(done, total int)) (parse.Text, error)
+}
+
 // Fetcher gets pages from URLs; *fetch.Fetcher implements it.
 type Fetcher interface {
 	Fetch(ctx context.Context, req fetch.Request) (*fetch.Response, error)

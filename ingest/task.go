@@ -94,7 +94,7 @@ func (t *task) parse(ctx context.Context, doc *store.Document) (parse.Text, erro
 		return parse.Text{}, fmt.Errorf("open the original: %w", err)
 	}
 	defer original.Close()
-	text, err := t.cfg.Parser.Parse(ctx, doc.Name, original)
+	text, err := t.parseFile(ctx, doc.Name, original)
 	if err != nil {
 		return text, err
 	}
@@ -110,6 +110,17 @@ func (t *task) parse(ctx context.Context, doc *store.Document) (parse.Text, erro
 	t.properties = text.Properties
 	doc.Metadata = merged(t.properties, doc.GivenMetadata)
 	return text, nil
+}
+
+// parseFile reports how far the parser is, if it tells.
+func (t *task) parseFile(ctx context.Context, name string, original store.Blob) (parse.Text, error) {
+	telling, ok := t.cfg.Parser.(TellingParser)
+	if !ok {
+		return t.cfg.Parser.Parse(ctx, name, original)
+	}
+	return telling.ParseTold(ctx, name, original, func(done, total int) {
+		t.report(store.Progress{Stage: store.StageParse, Done: done, Total: total})
+	})
 }
 
 // merged lets what the uploader said win over what the file says of itself.

@@ -3,6 +3,7 @@ package parse
 import (
 	"bytes"
 	"os"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -55,4 +56,27 @@ func shared(t testing.TB) string {
 		t.Skipf("the folder of test collections is not here: %v", err)
 	}
 	return dir
+}
+
+// TestParsersTellHowFarTheyAre: pages of a PDF, bytes of a long text; always
+// forwards, and to the end.
+func TestParsersTellHowFarTheyAre(t *testing.T) {
+	p := newParser(t, Config{})
+	var pages []string
+	for i := range 7 {
+		pages = append(pages, show(strings.Repeat(string(rune('a'+i)), 5)+" begins a page.", "Its text has "+strings.Repeat("many ", i)+"words."))
+	}
+	long := strings.Repeat("A sentence of some length stands here.\n\n", 100_000)
+	for name, data := range map[string][]byte{"a.pdf": newPDF().pages(pages...).bytes(""), "a.txt": []byte(long)} {
+		told, last, end := 0, 0, 0
+		text, err := p.ParseTold(t.Context(), name, inMemory(data), func(done, total int) {
+			if done < last || done > total {
+				t.Errorf("%s: %d of %d after %d", name, done, total, last)
+			}
+			told, last, end = told+1, done, total
+		})
+		if err != nil || told < 7 || last != end && name == "a.pdf" || last < len(text.Body)*9/10 && name == "a.txt" {
+			t.Errorf("%s: told %d times, at last %d of %d, %v", name, told, last, end, err)
+		}
+	}
 }

@@ -88,6 +88,12 @@ func (p *Parser) Close() error {
 // ErrUnsupported, ErrEncrypted, ErrDamaged or ErrLimit where the file is to
 // blame, and are otherwise of ctx or of reading.
 func (p *Parser) Parse(ctx context.Context, name string, file store.Blob) (Text, error) {
+	return p.ParseTold(ctx, name, file, func(int, int) {})
+}
+
+// ParseTold is Parse that tells how far it is, often and from one goroutine at a
+// time: pages of a PDF, else about bytes of text; total is 0 while it is unknown.
+func (p *Parser) ParseTold(ctx context.Context, name string, file store.Blob, tell func(done, total int)) (Text, error) {
 	size := file.Size()
 	switch {
 	case size == 0:
@@ -101,15 +107,15 @@ func (p *Parser) Parse(ctx context.Context, name string, file store.Blob) (Text,
 	}
 	switch sniff(head) {
 	case formatPDF:
-		return p.parsePDF(ctx, file)
+		return p.parsePDF(ctx, file, tell)
 	case "":
 	default:
-		return p.parseApart(ctx, name, file)
+		return p.parseApart(ctx, name, file, tell)
 	}
 	if kind := binaryKind(head); kind != "" {
 		return Text{}, fmt.Errorf("%w: it looks like %s", ErrUnsupported, kind)
 	}
-	return p.parseText(ctx, name, file)
+	return p.parseText(ctx, name, file, tell)
 }
 
 // finish makes the Text of a reading.

@@ -12,11 +12,18 @@ import (
 
 // parsePDF reads a PDF in child processes. A page that kills its child is left
 // out, with a warning, and another child goes on behind it.
-func (p *Parser) parsePDF(ctx context.Context, file store.Blob) (text Text, err error) {
+func (p *Parser) parsePDF(ctx context.Context, file store.Blob, tell func(done, total int)) (text Text, err error) {
 	err = p.sandbox.with(ctx, file, func(ctx context.Context, s *session) error {
 		read := pdfRead{maxText: p.cfg.MaxText, maxLines: p.cfg.MaxBlocks}
+		take := func(f frame) error {
+			err := read.take(f)
+			if err == nil && read.info != nil {
+				tell(len(read.pages), read.info.Pages)
+			}
+			return err
+		}
 		for {
-			err := s.run(ctx, task{Format: formatPDF, First: read.next()}, read.take)
+			err := s.run(ctx, task{Format: formatPDF, First: read.next()}, take)
 			if err == nil {
 				text, err = p.pdfText(&read)
 				return err

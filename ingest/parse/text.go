@@ -17,9 +17,9 @@ const maxHere = 1 << 20
 
 // parseText reads the formats that are written in characters: small and simple
 // files at once, any others in a child, where memory and time are bounded.
-func (p *Parser) parseText(ctx context.Context, name string, file store.Blob) (Text, error) {
+func (p *Parser) parseText(ctx context.Context, name string, file store.Blob, tell func(done, total int)) (Text, error) {
 	if file.Size() > maxHere {
-		return p.parseApart(ctx, name, file)
+		return p.parseApart(ctx, name, file, tell)
 	}
 	if err := ctx.Err(); err != nil {
 		return Text{}, err
@@ -37,16 +37,23 @@ func (p *Parser) parseText(ctx context.Context, name string, file store.Blob) (T
 			return p.finish(r)
 		}
 	}
-	return p.parseApart(ctx, name, file)
+	return p.parseApart(ctx, name, file, tell)
 }
 
 // parseApart reads a file in a child. Markdown that kills its child is read by
 // another one as it stands, and so is what only looked like another format.
-func (p *Parser) parseApart(ctx context.Context, name string, file store.Blob) (Text, error) {
+func (p *Parser) parseApart(ctx context.Context, name string, file store.Blob, tell func(done, total int)) (Text, error) {
 	var r *reading
+	take := func(f frame) error {
+		err := r.take(f)
+		if done := r.body.out.Len(); err == nil && r.expected > 0 {
+			tell(done, max(r.expected, done))
+		}
+		return err
+	}
 	err := p.sandbox.with(ctx, file, func(ctx context.Context, s *session) error {
 		r = newReading("", p.cfg.MaxText, p.cfg.MaxBlocks)
-		err := s.run(ctx, task{Name: hint(name)}, r.take)
+		err := s.run(ctx, task{Name: hint(name)}, take)
 		warning := ""
 		var dead *crash
 		switch {
@@ -58,7 +65,7 @@ func (p *Parser) parseApart(ctx context.Context, name string, file store.Blob) (
 			return err
 		}
 		r = newReading("", p.cfg.MaxText, p.cfg.MaxBlocks)
-		err = s.run(ctx, task{Name: hint(name), Format: formatPlain}, r.take)
+		err = s.run(ctx, task{Name: hint(name), Format: formatPlain}, take)
 		r.warn(warning)
 		return err
 	})

@@ -123,6 +123,7 @@ type reading struct {
 	title    string
 	meta     store.Metadata
 	warnings []string
+	expected int // bytes of text, about; 0 while unknown
 }
 
 func newReading(f format, maxBytes, maxBlocks int) *reading {

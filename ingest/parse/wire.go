@@ -175,7 +175,8 @@ func (r *reading) take(f frame) error {
 			return errBadFrame
 		}
 		r.format = f.Format
-		r.body.expect(int(min(max(f.Expect, 0), int64(r.body.maxBytes))))
+		r.expected = int(min(max(f.Expect, 0), int64(r.body.maxBytes)))
+		r.body.expect(r.expected)
 		return nil
 	case f.Reading != nil:
 		r.describe(f.Reading)
