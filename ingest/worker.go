@@ -276,8 +276,8 @@ func (t *task) guarded(ctx context.Context) (err error) {
 // Bounds of beginning again after a switch. Where nobody has switched, the
 // records and the index do not agree: then the job fails, after three seconds.
 const (
-	maxAgain   = 6
-	firstAgain = 50 * time.Millisecond
+	maxAgain   = 9
+	firstAgain = 5 * time.Millisecond
 )
 
 // isGap says that chunks which an attempt has stored are not there any more.
