@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -124,11 +125,12 @@ func (j *judge) ask(ctx context.Context, q eval.Question) (eval.Reply, error) {
 	if err != nil {
 		return eval.Reply{}, err
 	}
+	begun := time.Now()
 	res, err := agent.Collect(j.agent.Run(ctx, agent.Input{Question: q.Text, Tools: tools}))
 	if err != nil {
 		return eval.Reply{}, err
 	}
-	reply := eval.Reply{Query: q.ID, Text: q.Text, Answer: res.Answer, Refused: !res.Answerable}
+	reply := eval.Reply{Query: q.ID, Text: q.Text, Answer: res.Answer, Refused: !res.Answerable, Elapsed: time.Since(begun)}
 	if res.Confidence != nil {
 		reply.Confidence = *res.Confidence
 	}

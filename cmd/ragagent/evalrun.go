@@ -66,7 +66,7 @@ func (c *evalRunCmd) Run(e *env) error {
 		if err != nil {
 			return err
 		}
-		done := &evalDone{result: result, summary: result.Summary(), measures: measures}
+		done := &evalDone{result: result, summary: result.Summary(), measures: measures, depth: depth}
 		if done.summary.Chunks, err = load.chunks(e.ctx); err != nil {
 			return err
 		}
@@ -114,6 +114,7 @@ type evalDone struct {
 	result     *eval.Result
 	summary    eval.Summary
 	measures   evalNamed
+	depth      int              // of the rankings
 	comparison *eval.Comparison // nil for none
 	against    string           // name of the other side
 }
@@ -154,7 +155,7 @@ func (c *evalRunCmd) write(done *evalDone) error {
 	}
 	report := eval.Report{
 		Made:       time.Now(),
-		Setting:    fmt.Sprintf("ragagent %s, mode %s, top %d", version, c.Mode, c.TopK),
+		Setting:    fmt.Sprintf("ragagent %s, mode %s, top %d", version, c.Mode, done.depth),
 		Result:     done.result,
 		Summary:    &done.summary,
 		Comparison: done.comparison,

@@ -3,6 +3,7 @@ package eval
 import (
 	"encoding/json"
 	"slices"
+	"time"
 )
 
 // Reply is what a system answered to one question, with what is known of it.
@@ -18,6 +19,7 @@ type Reply struct {
 	// Confidence grows with how sure the system was that it can answer, on any
 	// scale that is the same for all questions.
 	Confidence float64
+	Elapsed    time.Duration
 	Cited      []Cited
 	Answers    []string       // right answers, any of them; nil if unknown
 	Judged     map[string]int // grades of documents or pages
@@ -85,6 +87,9 @@ type AnswerSummary struct {
 	// AUROC is the probability that an answerable question has a higher
 	// Confidence than one that is not.
 	AUROC Ratio `json:"auroc"`
+	// P50 and P95 are quantiles of Elapsed, in milliseconds.
+	P50 float64 `json:"p50_ms"`
+	P95 float64 `json:"p95_ms"`
 }
 
 // SummariseReplies computes the figures of replies.
@@ -108,6 +113,11 @@ func SummariseReplies(replies []Reply) AnswerSummary {
 	}
 	s.RefusalPrecision, s.RefusalRecall, s.RefusalF1 = refusals(replies)
 	s.AUROC = AUROC(can, cannot)
+	times := make([]time.Duration, len(replies))
+	for i, r := range replies {
+		times[i] = r.Elapsed
+	}
+	s.P50, s.P95 = milliseconds(Quantile(times, .5)), milliseconds(Quantile(times, .95))
 	return s
 }
 

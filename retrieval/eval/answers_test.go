@@ -80,7 +80,7 @@ func TestSummariseReplies(t *testing.T) {
 	// 1/2, 1 and 0 of q1, q2, q3. Refusals: 2 of 3 due, 2 of 3 came. AUROC: q1
 	// beats 3, q2 2.5, q3 2, q4 1.5 of 3 each.
 	want := `{"questions":7,"answerable":4,"answered":3,"answer_in_cited_text":0.333333,"citation_precision":0.833333,` +
-		`"citation_recall":0.5,"refusal_precision":0.666667,"refusal_recall":0.666667,"refusal_f1":0.666667,"auroc":0.75}`
+		`"citation_recall":0.5,"refusal_precision":0.666667,"refusal_recall":0.666667,"refusal_f1":0.666667,"auroc":0.75,"p50_ms":0,"p95_ms":0}`
 	if string(got) != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}
@@ -92,7 +92,7 @@ func TestSummariseRepliesWithoutUnanswerable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"questions":1,"answerable":1,"answered":0,"answer_in_cited_text":null,"citation_precision":null,"citation_recall":null,` +
-		`"refusal_precision":null,"refusal_recall":null,"refusal_f1":null,"auroc":null}`
+		`"refusal_precision":null,"refusal_recall":null,"refusal_f1":null,"auroc":null,"p50_ms":0,"p95_ms":0}`
 	if string(got) != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
 	}

@@ -45,7 +45,7 @@ func (s AnswerSummary) Figures() Figures {
 }
 
 // WriteReplies writes one JSON object a line and reply, in their order:
-// "query", "text", "answerable", "refused", "confidence", "answer", the figures
+// "query", "text", "answerable", "refused", "confidence", "answer", "ms", the figures
 // of AnswerSummary for this one reply, null where they are undefined, and
 // "cited", the ids that its citations point into.
 func WriteReplies(w io.Writer, replies []Reply) error {
@@ -68,6 +68,7 @@ func (r Reply) line() ([]byte, error) {
 	o.add("refused", r.Refused)
 	o.add("confidence", round(r.Confidence, 6))
 	o.add("answer", r.Answer)
+	o.add("ms", milliseconds(r.Elapsed))
 	s := SummariseReplies([]Reply{r})
 	o.add("answer_in_cited_text", s.InCited)
 	o.add("citation_precision", s.CitationPrecision)

@@ -3,6 +3,7 @@ package eval_test
 import (
 	"bytes"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -12,7 +13,7 @@ import (
 func TestWriteReplies(t *testing.T) {
 	replies := []eval.Reply{
 		{
-			Query: "q1", Text: "How <old>?", Answerable: true, Confidence: .75, Answer: "Ten. [1]", Answers: []string{"ten"},
+			Query: "q1", Text: "How <old>?", Answerable: true, Confidence: .75, Elapsed: 1500 * time.Microsecond, Answer: "Ten. [1]", Answers: []string{"ten"},
 			Cited:  []eval.Cited{{IDs: []string{"d1", "d2"}, Text: "It is ten years old."}, {Text: "elsewhere"}},
 			Judged: map[string]int{"d1": 1, "d3": 2},
 		},
@@ -22,9 +23,9 @@ func TestWriteReplies(t *testing.T) {
 	if err := eval.WriteReplies(&b, replies); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"query":"q1","text":"How \u003cold\u003e?","answerable":true,"refused":false,"confidence":0.75,"answer":"Ten. [1]",` +
+	want := `{"query":"q1","text":"How \u003cold\u003e?","answerable":true,"refused":false,"confidence":0.75,"answer":"Ten. [1]","ms":1.5,` +
 		`"answer_in_cited_text":1,"citation_precision":0.5,"citation_recall":0.5,"cited":[["d1","d2"],[]]}
-{"query":"q2","text":"Why?","answerable":false,"refused":true,"confidence":0,"answer":"",` +
+{"query":"q2","text":"Why?","answerable":false,"refused":true,"confidence":0,"answer":"","ms":0,` +
 		`"answer_in_cited_text":null,"citation_precision":null,"citation_recall":null,"cited":[]}
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {

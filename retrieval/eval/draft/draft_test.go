@@ -46,6 +46,10 @@ func TestDraftFromSentencesAndHeadings(t *testing.T) {
 			"Every tomato plant is given how many litres of rain water on a warm summer evening?", "2.5", draft.FromSentence,
 		},
 		{
+			draft.Passage{Text: "of the ferry in 1999 with many guests on board. The ferry runs between 5 and 23 times a day in calm weather."},
+			"The ferry runs between 5 and how many times a day in calm weather?", "23", draft.FromSentence,
+		},
+		{
 			draft.Passage{Text: "Der Leuchtturm am nördlichen Kap wurde 1931 vom Hafenamt fertig gebaut."},
 			"Der Leuchtturm am nördlichen Kap wurde … vom Hafenamt fertig gebaut?", "1931", draft.FromSentence,
 		},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"ragagent/retrieval/analysis"
@@ -52,9 +53,10 @@ func aboutHeading(p Passage) (Question, bool) {
 // length, and that can be understood alone.
 func (d *Drafter) fromSentence(p Passage, words map[string]float64) (best Question, ok bool) {
 	score := 0.0
+	capitals := strings.ContainsFunc(p.Text, unicode.IsUpper)
 	for _, span := range analysis.Sentences(p.Text) {
 		sentence := oneLine(p.Text[span.Start:span.End])
-		if len(sentence) > maxQuestion || leansOnOthers(sentence) {
+		if len(sentence) > maxQuestion || leansOnOthers(sentence) || capitals && startsSmall(sentence) {
 			continue
 		}
 		terms := d.cfg.Analyzer.Terms(sentence)
@@ -79,10 +81,19 @@ var (
 	// leaning are words at the start of a sentence that point to another one.
 	leaning = regexp.MustCompile(`(?i)^["'(]*(it|its|this|that|these|those|they|their|them|he|his|she|her|such|however|therefore|thus|hence|moreover|also|then|there|here|and|but|or|see|note)\b`)
 	year    = regexp.MustCompile(`\b(1[5-9]\d\d|20\d\d)\b`)
-	number  = regexp.MustCompile(`(^|\s)(\d+(?:[.,]\d+)*)(\s\p{L})`)
+	// number is one that counts something: what follows is a word of some
+	// length, and neither "and" nor "to".
+	number = regexp.MustCompile(`(^|\s)(\d+(?:[.,]\d+)*)(\s\p{L}{4,})`)
 	// name is a run of words with capitals within a sentence.
 	name = regexp.MustCompile(`([\p{Ll}\d],?\s)(\p{Lu}[\p{L}\d.'-]+(?:\s\p{Lu}[\p{L}\d.'-]+)*)`)
 )
+
+// startsSmall says that a sentence begins with a small letter: it is the rest of
+// one.
+func startsSmall(sentence string) bool {
+	first, _ := utf8.DecodeRuneInString(sentence)
+	return unicode.IsLower(first)
+}
 
 func leansOnOthers(sentence string) bool { return leaning.MatchString(sentence) }
 
