@@ -36,7 +36,12 @@ func (r *Reranker) names(q *question, p, other *passage) bool {
 		if named, certain := r.namesHere(q, p, other); certain {
 			return named
 		}
-		t.terms, t.analysed = r.analyzer.Terms(p.hit.Text), true
+		q.tokens = r.analyzer.Append(q.tokens[:0], p.hit.Text)
+		t.terms = make([]string, len(q.tokens))
+		for i := range q.tokens {
+			t.terms[i] = q.tokens[i].Term
+		}
+		t.analysed = true
 	}
 	return sideBySide(t.terms, other.title, func(term string) string { return term })
 }
