@@ -92,6 +92,23 @@ func (p *Pipeline) dense(ctx context.Context, text string, pl *plan) denseResult
 	return r
 }
 
+// respelled asks the vectors once more, for a question whose words were repaired.
+// What they said of it as it was written stays if that fails.
+func (p *Pipeline) respelled(ctx context.Context, text string, pl *plan, written denseResult) denseResult {
+	if len(written.pins) == 0 {
+		return written // there is nothing to ask
+	}
+	repaired := p.dense(ctx, text, pl)
+	if len(repaired.queries) < len(written.queries) {
+		repaired.release()
+		return written
+	}
+	written.release()
+	repaired.embedding += written.embedding
+	repaired.searching += written.searching
+	return repaired
+}
+
 // pin keeps the vectors of a knowledge base for a question. If its embedder was
 // changed since its record was read, the record is read again.
 func (p *Pipeline) pin(ctx context.Context, kb store.KnowledgeBase, r *denseResult) (now store.KnowledgeBase, space string, err error) {

@@ -246,6 +246,9 @@ func (p *Pipeline) search(ctx context.Context, text string, plan *plan, times *T
 	}
 	watch.lap(StageWords)
 	out.dense = <-answer
+	if plan.Mode == Hybrid && match.Text() != text {
+		out.dense = p.respelled(ctx, match.Text(), plan, out.dense)
+	}
 	times[StageEmbed] += out.dense.embedding
 	times[StageVectors] += out.dense.searching
 	return out, nil
