@@ -296,3 +296,31 @@ func TestCancelled(t *testing.T) {
 		t.Error("an index of nothing")
 	}
 }
+
+// BenchmarkCosines compares 300 chunks of eight parts with a question.
+func BenchmarkCosines(b *testing.B) {
+	var parts []*list
+	for i := range 8 {
+		parts = append(parts, subjects(i*500, 500, uint64(i)))
+	}
+	x, err := New(Config{Words: &shelf{parts: map[string][]*list{"kb": parts}}})
+	if err == nil {
+		err = x.Settle(b.Context())
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	var at []retrieval.Location
+	for i, l := range locations(parts...) {
+		if i%13 == 0 && len(at) < 300 {
+			at = append(at, l)
+		}
+	}
+	query := terms("s42w1", "s42w2", "any3", "any4", "any5", "any6", "any7", "any8")
+	for b.Loop() {
+		if len(x.Cosines(query, at)) != len(at) {
+			b.Fatal("nothing is known")
+		}
+	}
+	b.ReportMetric(float64(x.Bytes())/4000, "B/chunk")
+}

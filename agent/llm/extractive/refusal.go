@@ -32,14 +32,19 @@ const (
 	zBias     = -6.3
 	// A name that no document has, and known names that no passage has, stand in
 	// .3 % of the questions with an answer, and in up to 40 % and 4 % of others.
-	zStranger = -10
-	zAbsent   = -4
+	// The first is refused however well the rest fits, unless RefuseAt is lower.
+	zStranger    = -3
+	mostStranger = -.5
+	zAbsent      = -4
 )
 
 // z is the log-odds that the passages hold the answer.
 func (s signals) z() float64 {
-	return zUnknown*s.unknown + zTop*s.top + zPassages*s.passages + zCJK*oneIf(s.cjk) + zBias +
-		zStranger*oneIf(len(s.strangers) > 0) + zAbsent*oneIf(s.absent)
+	z := zUnknown*s.unknown + zTop*s.top + zPassages*s.passages + zCJK*oneIf(s.cjk) + zBias + zAbsent*oneIf(s.absent)
+	if len(s.strangers) > 0 {
+		z = min(z+zStranger, mostStranger)
+	}
+	return z
 }
 
 // maxStrangers bounds the names that an answer says are unknown.
