@@ -52,6 +52,7 @@ type call struct {
 	done     chan outcome
 	outcome  outcome
 	made     int // calls that its code has asked for
+	over     bool
 }
 
 // outcome is what a tool gave.

@@ -133,11 +133,12 @@ func (r *run) serve(ctx context.Context, s *stepRecord, asked codeCall) {
 	switch {
 	case c.refusal != nil:
 		c.outcome.err = c.refusal
-	case c.earlier != nil:
+	case c.earlier != nil && c.earlier.over:
 		c.outcome = c.earlier.outcome
-	default:
+	default: // an earlier one that still runs may be waiting for its turn behind this code
 		c.outcome = r.perform(asked.ctx, c)
 	}
+	c.over = true
 	o := r.show(ctx, c, r.limits.ObservationTokens)
 	r.note(s, parent.id, c, o)
 	if c.outcome.err != nil {

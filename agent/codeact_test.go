@@ -122,6 +122,27 @@ func (n fakeInterpreter) Run(ctx context.Context, p codeact.Program) (codeact.Ou
 	return codeact.Outcome{Value: fmt.Sprint(int(n))}, nil
 }
 
+// TestCodeAndCallSideBySide: a call that stands behind code in the same turn has
+// not been made when the code asks for the same.
+func TestCodeAndCallSideBySide(t *testing.T) {
+	spec := tool.Spec{Name: "echo", Idempotent: true}
+	echo, err := tool.NewFunc(spec, func(_ context.Context, q queryArgs) (tool.Result, error) { return tool.Text("got " + q.Query), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := llmtest.New(llmtest.Calls("", [2]string{"execute_code", `{"code":"1"}`}, [2]string{"echo", `{"query":"0"}`}), llmtest.Text("Done."))
+	a := newAgent(t, agent.Config{Model: model, Strategy: agent.CodeAct{Interpreter: fakeInterpreter(1)}, Tools: []tool.Tool{echo}})
+	got, _, err := collect(t, a.Run(t.Context(), agent.Input{Question: "q"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"got 0", "1", "got 0"} {
+		if c := got.Steps[0].ToolCalls[i]; c.Result != want {
+			t.Errorf("%s: %q, want %q", c.Name, c.Result, want)
+		}
+	}
+}
+
 // TestBlocksSideBySide: code in calls of the same turn shares the run.
 func TestBlocksSideBySide(t *testing.T) {
 	echo := fn(t, "echo", func(_ context.Context, q queryArgs) (tool.Result, error) { return tool.Text(q.Query), nil })

@@ -105,3 +105,31 @@ func TestOllamaKilledInMidStream(t *testing.T) {
 		t.Errorf("the partial answer is %q", last.Result.Answer)
 	}
 }
+
+// TestOllamaReAct: the server stops the model before it makes up an observation.
+func TestOllamaReAct(t *testing.T) {
+	const seen = `Observation: Source 1 (coast, score=0.900):
+Document: doc_1.md
+Citation: [1]
+<content>
+Tides differ. The tidal range at Saint-Malo reaches 12 metres. It is among the largest in Europe.
+</content>
+Source 2 (coast, score=0.900):
+Document: doc_2.md
+Citation: [2]
+<content>
+The Baltic Sea has almost no tide.
+</content>`
+	_, model := startParrot(t,
+		ollamatest.Rule{User: seen, Say: "Thought: That is it.\nFinal Answer: The range is 12 metres [1]."},
+		ollamatest.Rule{User: "How high?", Say: "Thought: I have to look.\nAction: search\nAction Input: {\"query\": \"tide\"}\nObservation: made up, of course"},
+		ollamatest.Rule{Results: ollamatest.Any, Say: "Nothing at all."})
+	a := newAgent(t, agent.Config{Model: model, Strategy: agent.ReAct{}, Texts: tideDocs, Tools: []tool.Tool{search(t, tideDocs)}})
+	got, _, err := collect(t, a.Run(t.Context(), agent.Input{Question: "How high?"}))
+	if err != nil || got.Answer != "The range is 12 metres [1]." || len(got.Citations) != 1 {
+		t.Errorf("%q, %v, %v", got.Answer, got.Citations, err)
+	}
+	if len(got.Steps) != 2 || got.Steps[0].Thought != "I have to look." || got.Steps[1].Thought != "That is it." {
+		t.Errorf("%+v", got.Steps)
+	}
+}

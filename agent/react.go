@@ -124,7 +124,9 @@ func (ReAct) Decode(reply iter.Seq2[llm.Delta, error], emit func(Event)) (Turn, 
 
 // Observe implements Strategy.
 func (ReAct) Observe(s *State, t Turn, observations []Observation) {
-	s.Transcript = append(s.Transcript, llm.Message{Role: llm.Assistant, Content: t.Said})
+	if t.Said != "" { // of a reply without a word there is nothing to repeat
+		s.Transcript = append(s.Transcript, llm.Message{Role: llm.Assistant, Content: t.Said})
+	}
 	texts := make([]string, len(observations))
 	for i, o := range observations {
 		texts[i] = observed + o.Text

@@ -20,6 +20,7 @@ func (r *run) observe(ctx context.Context, s *stepRecord, c *call) Observation {
 	} else {
 		r.await(ctx, s, c)
 	}
+	c.over = true
 	o := r.show(ctx, c, min(r.limits.ObservationTokens, r.limits.ToolOutputTokens-r.shown))
 	r.shown += estimateTokens(o.Text)
 	if c.outcome.err == nil {

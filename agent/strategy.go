@@ -143,9 +143,11 @@ func readReply(reply iter.Seq2[llm.Delta, error], text, thinking func(string)) (
 
 // Observe implements Strategy.
 func (FunctionCalling) Observe(s *State, t Turn, observations []Observation) {
-	s.Transcript = append(s.Transcript, llm.Message{
-		Role: llm.Assistant, Content: t.Text, Thinking: t.Thinking, ToolCalls: t.Calls,
-	})
+	if t.Text != "" || t.Thinking != "" || len(t.Calls) > 0 { // of a reply without a word there is nothing to repeat
+		s.Transcript = append(s.Transcript, llm.Message{
+			Role: llm.Assistant, Content: t.Text, Thinking: t.Thinking, ToolCalls: t.Calls,
+		})
+	}
 	for _, o := range observations {
 		if o.Call.Name == "" {
 			s.Transcript = append(s.Transcript, llm.Message{Role: llm.User, Content: o.Text})

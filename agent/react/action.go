@@ -42,10 +42,7 @@ func (p *Parser) named() {
 	case p.input != "" && finalAnswer(p.name):
 		p.say([]byte(p.input))
 		p.stop(0)
-	case p.input != "":
-		p.closeAction()
-		p.stop(0)
-	default:
+	default: // what stood in brackets may still be followed by an Action Input
 		p.mode = beforeInput
 	}
 }
@@ -131,7 +128,9 @@ func colons(s string) string {
 
 // setInput takes plain text as the input, out of its fence.
 func (p *Parser) setInput(text string) {
-	text = strings.TrimSpace(text)
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
 	if strings.HasPrefix(text, "```") {
 		if _, body, ok := strings.Cut(text, "\n"); ok {
 			text = strings.TrimSuffix(strings.TrimSpace(body), "```")

@@ -45,6 +45,7 @@ var dialects = map[string]struct {
 	"plain text of lines":   {"Action: note\nAction Input: one\ntwo: 2\n\nObservation: x", Reply{Action: "note", Input: "one\ntwo: 2"}},
 	"call":                  {`Action: search("tides")`, Reply{Action: "search", Input: `"tides"`}},
 	"keywords":              {`Action: search(query="a=b", top_k=3)`, Reply{Action: "search", Input: `{query:"a=b", top_k:3}`}},
+	"call and input":        {"Action: add (two numbers)\nAction Input: {\"a\": 1}", Reply{Action: "add", Input: `{"a": 1}`}},
 	"call of an object":     {`Action: search({"query": "x"})`, Reply{Action: "search", Input: `{"query": "x"}`}},
 	"brackets":              {"Action: [search]\nAction Input: x", Reply{Action: "search", Input: "x"}},
 

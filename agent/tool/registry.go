@@ -99,12 +99,15 @@ func (r *Registry) Lookup(name string) (Entry, bool) {
 	return e, ok
 }
 
-// Resolve finds the tool that a model means by a name: the tool itself, or the
-// only one whose name differs in nothing but case, "functions." before it, and
-// blanks, "-" or "_".
+// Resolve finds the tool that a model means by a name: the tool itself, also
+// with words behind it, or the only one whose name differs in nothing but case,
+// "functions." before it, and blanks, "-" or "_".
 func (r *Registry) Resolve(name string) (Entry, bool) {
-	if e, ok := r.byName[name]; ok {
-		return e, true
+	first, _, _ := strings.Cut(name, " ")
+	for _, n := range []string{name, first} {
+		if e, ok := r.byName[n]; ok {
+			return e, true
+		}
 	}
 	folded, found := foldName(strings.TrimPrefix(name, "functions.")), ""
 	for _, n := range r.order {

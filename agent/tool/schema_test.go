@@ -270,6 +270,11 @@ func TestRegistry(t *testing.T) {
 	if !ok || r.Len() != 1 {
 		t.Fatal("the tool is not there")
 	}
+	for name, found := range map[string]bool{"Weather": true, "functions.weather": true, "weather of a city": true, "wea_ther": true, "whether": false, "": false} {
+		if _, ok := r.Resolve(name); ok != found {
+			t.Errorf("%q is found: %v", name, ok)
+		}
+	}
 	in, err := e.Schema.Cast(json.RawMessage(`{'city': 'Oslo'}`))
 	if err != nil {
 		t.Fatal(err)
