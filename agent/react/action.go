@@ -38,7 +38,7 @@ func (p *Parser) nameByte(c byte) {
 func (p *Parser) named() {
 	switch {
 	case noAction(p.name):
-		p.name, p.mode = "", inThought
+		p.name, p.mode, p.idle = "", inThought, true
 	case p.input != "" && finalAnswer(p.name):
 		p.say([]byte(p.input))
 		p.stop(0)
@@ -49,10 +49,13 @@ func (p *Parser) named() {
 
 // next takes up a label behind the name of an action.
 func (p *Parser) next(l label) {
+	if noAction(p.name) {
+		p.name, p.idle = "", true
+	}
 	switch {
 	case l.kind == inputLabel && finalAnswer(p.name):
 		l.kind = answerLabel
-	case l.kind == inputLabel, noAction(p.name), finalAnswer(p.name), p.name == "":
+	case l.kind == inputLabel, finalAnswer(p.name), p.name == "":
 	default: // the action takes no input
 		p.closeAction()
 		p.stop(l.width)

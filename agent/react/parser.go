@@ -59,6 +59,7 @@ type Parser struct {
 	input   string
 	problem string
 	acted   bool // name and input are an action
+	idle    bool // an Action said that there is nothing to do
 	capture capture
 	fresh   bool // the answer is at the beginning of a line
 
@@ -215,7 +216,7 @@ func (p *Parser) enter(l label) {
 func (p *Parser) endPrelude() {
 	if fenceOnly.Match(p.prelude) {
 		p.fenced = true
-	} else if !blank(p.prelude) {
+	} else if !blank(p.prelude) && string(bytes.TrimSpace(p.prelude)) != "<tool_call>" {
 		p.think(p.prelude)
 	}
 	p.prelude = nil
@@ -233,7 +234,9 @@ func (p *Parser) follow(l label) {
 	case actionLabel:
 		p.mode = inName
 	case inputLabel:
-		p.mode = inInput
+		if p.mode = inInput; p.idle { // of no action
+			p.mode = inThought
+		}
 	case answerLabel:
 		p.mode = atAnswer
 	case observationLabel:

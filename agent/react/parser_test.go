@@ -87,6 +87,8 @@ var dialects = map[string]struct {
 	"answers twice":                   {"Final Answer: 42\nFinal Answer: 43", Reply{Answer: "42\n43"}},
 	"reply in a fence":                {"```\nThought: hm\nFinal Answer: 42\n```", Reply{Thought: "hm", Answer: "42"}},
 	"no action":                       {"Thought: hm\nAction: None\nFinal Answer: 42", Reply{Thought: "hm", Answer: "42"}},
+	"no action, no input":             {"Thought: hm\nAction: None\nAction Input: N/A\nFinal Answer: 42", Reply{Thought: "hm\n N/A", Answer: "42"}},
+	"tool call":                       {"<tool_call>\n{\"name\": \"search\", \"arguments\": {\"query\": 1}}\n</tool_call>", Reply{Action: "search", Input: `{"query":1}`}},
 	"answer as an action":             {"Action: Final Answer\nAction Input: 42 [1]", Reply{Answer: "42 [1]"}},
 
 	"thinking without its tag": {"I could write\nAction: x\n</think>\nFinal Answer: 42", Reply{Thought: "I could write", Answer: "42"}},

@@ -175,6 +175,9 @@ func (s *Schema) object(text string) (map[string]any, error) {
 		return map[string]any{}, nil
 	case err != nil:
 		bare := strings.TrimSpace(text)
+		if m := s.withoutBraces(bare); m != nil {
+			return m, nil
+		}
 		if name, ok := s.single(); ok && (!strings.ContainsAny(bare[:1], "{[\"'`") || quotation(bare)) {
 			return map[string]any{name: bare}, nil
 		}
@@ -198,6 +201,22 @@ func (s *Schema) object(text string) (map[string]any, error) {
 		}
 		return nil, errors.New("the arguments have to be one JSON object")
 	}
+}
+
+// withoutBraces reads "query": "tides" as {"query": "tides"}; nil for what is not
+// parameters of the schema.
+func (s *Schema) withoutBraces(bare string) map[string]any {
+	v, err := DecodeLenient("{" + bare + "}")
+	m, isObject := v.(map[string]any)
+	if err != nil || !isObject {
+		return nil
+	}
+	for name := range m {
+		if _, known := s.root.Properties[name]; !known {
+			return nil
+		}
+	}
+	return m
 }
 
 // wrappers are keys that models put around arguments.
