@@ -27,7 +27,8 @@ type Rewritten struct {
 	// Question and half the mean of theirs.
 	Variants []string
 	// Parts are questions whose answers make up that to Question. A chunk's
-	// evidence is the most that it has for any of them or for Question.
+	// evidence is half that for Question and half the most that it has for any
+	// of them or for Question.
 	Parts []string
 	// Passage is what an answer may look like: vectors are compared with the
 	// mean of its vector and the question's.

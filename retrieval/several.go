@@ -104,10 +104,11 @@ func (m *merging) total(of []float64) float64 {
 		}
 		question = (question + sum/float64(len(variants))) / 2
 	}
+	most := question
 	for _, e := range parts {
-		question = max(question, e)
+		most = max(most, e)
 	}
-	return question
+	return (question + most) / 2
 }
 
 // hits returns what was found, best first.
