@@ -12,8 +12,6 @@ import (
 	"ragagent/agent/llm/extractive"
 	"ragagent/agent/llm/ollama"
 	"ragagent/agent/llm/openai"
-	"ragagent/agent/tool"
-	"ragagent/agent/tool/builtin"
 	"ragagent/api"
 	"ragagent/ingest"
 	"ragagent/ingest/parse"
@@ -205,18 +203,4 @@ func (a *app) wireServer(cfg appConfig) error {
 		MaxFileBytes: maxFileBytes,
 	})
 	return err
-}
-
-// tools are what the agent may call for one question.
-func (a *app) tools(scope api.Scope) ([]tool.Tool, error) {
-	search, err := builtin.NewDatasetRetriever(builtin.RetrieverConfig{
-		Retriever:      a.retriever,
-		KnowledgeBases: scope.KnowledgeBases,
-		TopK:           scope.TopK,
-		Filter:         scope.Filter,
-	})
-	if err != nil {
-		return nil, err
-	}
-	return []tool.Tool{search}, nil
 }
