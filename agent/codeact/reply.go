@@ -89,8 +89,10 @@ func (p *Parser) take(c byte) {
 
 // closes says whether a block ends in a fence on a line of its own.
 func closes(code []byte) bool {
-	line := code[bytes.LastIndexByte(code, '\n')+1:]
-	return string(bytes.TrimSpace(line)) == fence
+	const most = 40 // of blanks around it
+	tail := code[max(0, len(code)-most):]
+	i := bytes.LastIndexByte(tail, '\n')
+	return (i >= 0 || len(code) <= most) && string(bytes.TrimSpace(tail[i+1:])) == fence
 }
 
 func (p *Parser) textByte(c byte) {

@@ -65,3 +65,12 @@ func TestAnyReply(t *testing.T) {
 		}
 	})
 }
+
+// TestLongReplies of the kinds that cost most: quadratic time would be minutes.
+func TestLongReplies(t *testing.T) {
+	for _, begin := range []string{"", "<execute>", "```js\n"} {
+		for _, s := range []string{"`", "<", "\n", " ", "```\n", "</execute", "<execute", "a(1)"} {
+			parse(begin + strings.Repeat(s, (64<<10)/len(s)))
+		}
+	}
+}

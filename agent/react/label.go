@@ -35,14 +35,25 @@ var labels = []struct {
 	{"Answer", answerLabel},
 }
 
-var (
-	// numbered is what may stand between the words and the colon: "Thought 1**:".
-	numbered = regexp.MustCompile(`(?:[ \t]+\d{1,3})?[ \t*_]*$`)
-	// leading is what may stand before a label at the beginning of a line.
-	leading = regexp.MustCompile("^[\\s>#]*[*_`]{0,3}$")
-)
+// leading is what may stand before a label at the beginning of a line.
+var leading = regexp.MustCompile("^[\\s>#]*[*_`]{0,3}$")
+
+// withoutNumber cuts off what may stand between the words of a label and its
+// colon: "Thought 1**:".
+func withoutNumber(line string) string {
+	body := strings.TrimRight(line, " \t*_")
+	words := strings.TrimRight(body, "0123456789")
+	if digits := len(body) - len(words); digits == 0 || digits > 3 || !strings.HasSuffix(words, " ") && !strings.HasSuffix(words, "\t") {
+		return body
+	}
+	return strings.TrimRight(words, " \t")
+}
 
 const wideColon = "：" // as Chinese and Japanese write it
+
+// longest is more than a label has with all that may stand around it, in bytes:
+// what is looked at for every colon of a reply that may be long.
+const longest = 200
 
 func endsInColon(line []byte) bool {
 	return line[len(line)-1] == ':' || bytes.HasSuffix(line, []byte(wideColon))
@@ -52,10 +63,14 @@ func endsInColon(line []byte) bool {
 // beginning of a line it may be written in any case; in the middle only as in
 // the instructions, and only where a sentence has ended.
 func (p *Parser) label(text []byte) (label, bool) {
-	from := bytes.LastIndexByte(text, '\n') + 1
+	from := max(0, len(text)-longest) // of the line, as far as it matters
+	whole := from == 0
+	if i := bytes.LastIndexByte(text[from:], '\n'); i >= 0 {
+		from, whole = from+i+1, true
+	}
 	line := string(text[from:])
 	line = strings.TrimSuffix(strings.TrimSuffix(line, ":"), wideColon)
-	body := line[:numbered.FindStringIndex(line)[0]]
+	body := withoutNumber(line)
 	for _, l := range labels {
 		start := len(body) - len(l.words)
 		if start < 0 || !strings.EqualFold(body[start:], l.words) {
@@ -63,7 +78,7 @@ func (p *Parser) label(text []byte) (label, bool) {
 		}
 		before := body[:start]
 		found := label{kind: l.kind, start: from + start, width: len(text) - from - start}
-		if leading.MatchString(before) {
+		if whole && leading.MatchString(before) {
 			if l.words == "Answer" && !p.labelled && from+len(p.all)-len(text) > 0 {
 				return label{}, false
 			}

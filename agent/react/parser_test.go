@@ -195,3 +195,14 @@ func TestAnyReply(t *testing.T) {
 		}
 	})
 }
+
+// TestLongReplies of the kinds that cost most: quadratic time would be minutes.
+func TestLongReplies(t *testing.T) {
+	for _, begin := range []string{"", "Thought: ", "Action: ", "Action: x\nAction Input: ", "Action: x\nAction Input: {", "Final Answer: "} {
+		for _, s := range []string{":", "{", "Thought", "a:", " ", "\n", "`", "</think>", "\nAction:", "Final Answer: ", "{\"action\":", "潮：", "[\n"} {
+			p := Parser{}
+			p.Write(begin + strings.Repeat(s, (64<<10)/len(s)))
+			p.Close()
+		}
+	}
+}
