@@ -103,7 +103,7 @@ func (i *Interpreter) verdict(complaints string) string {
 type child struct {
 	*wire
 	cmd     *exec.Cmd
-	files   []*os.File
+	leash   *os.File // nil where there is none
 	stderr  bytes.Buffer
 	greeted bool
 }
@@ -123,15 +123,17 @@ func (i *Interpreter) start(ctx context.Context) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, leash, err := os.Pipe() // the child ends when leash is closed, as it is with this process
-	if err != nil {
-		return nil, err
+	if leashes {
+		held, leash, err := os.Pipe() // the child ends when leash is closed, as it is with this process
+		if err != nil {
+			return nil, err
+		}
+		defer held.Close()
+		c.cmd.ExtraFiles, c.leash = []*os.File{held}, leash
 	}
-	defer held.Close()
-	c.cmd.ExtraFiles, c.files = []*os.File{held}, []*os.File{leash}
 	c.wire = newWire(out, in)
 	if err := c.cmd.Start(); err != nil {
-		leash.Close()
+		c.unleash()
 		return nil, err
 	}
 	var hello line
@@ -139,11 +141,15 @@ func (i *Interpreter) start(ctx context.Context) (*child, error) {
 	return c, nil
 }
 
+func (c *child) unleash() {
+	if c.leash != nil {
+		c.leash.Close()
+	}
+}
+
 // end ends the child and returns what it complained about.
 func (c *child) end() string {
-	for _, f := range c.files {
-		f.Close()
-	}
+	c.unleash()
 	_ = c.cmd.Process.Kill() // it may have ended
 	_ = c.cmd.Wait()         // how it ended does not matter: what it said does
 	first, _, _ := strings.Cut(strings.TrimSpace(c.stderr.String()), "\n")
