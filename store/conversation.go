@@ -45,7 +45,8 @@ type Citation struct {
 type Conversations interface {
 	// StartConversation makes a conversation of its first exchange: a finished
 	// run with its steps, the user's message and the answer, all in one
-	// transaction. A failed call leaves nothing behind. ErrConflict if the
+	// transaction; a checkpoint of the run goes away with it. A failed call
+	// leaves nothing behind. ErrConflict if the
 	// conversation or the run is there already.
 	StartConversation(ctx context.Context, conv Conversation, run Run, messages []Message) error
 	// AddExchange stores a further exchange in the same way and moves conv's
@@ -64,6 +65,7 @@ type Conversations interface {
 	Messages(ctx context.Context, conversationID string, page Page) ([]Message, error)
 	// LastMessages returns the latest n messages, oldest first.
 	LastMessages(ctx context.Context, conversationID string, n int) ([]Message, error)
-	// DeleteConversation removes it with its messages and runs. ErrNotFound.
+	// DeleteConversation removes it with its messages, its runs and their
+	// checkpoints. ErrNotFound.
 	DeleteConversation(ctx context.Context, id string) error
 }

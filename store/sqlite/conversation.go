@@ -54,6 +54,9 @@ func insertExchange(ctx context.Context, tx *sql.Tx, run store.Run, messages []s
 	if err := insertRun(ctx, tx, run); err != nil {
 		return err
 	}
+	if _, err := tx.ExecContext(ctx, `DELETE FROM checkpoints WHERE run_id = ?`, run.ID); err != nil {
+		return err
+	}
 	for _, m := range messages {
 		if _, err := tx.ExecContext(ctx, `INSERT INTO messages
 			(id, conversation_id, run_id, role, content, citations, created_at)
@@ -74,10 +77,8 @@ func checkExchange(conv store.Conversation, run store.Run, messages []store.Mess
 	case run.ConversationID != conv.ID:
 		return store.Invalid("run.conversation_id", "%q is not %s", run.ConversationID, conv.ID)
 	}
-	for i, step := range run.Steps {
-		if step.Position != i+1 {
-			return store.Invalid("run.steps", "position %d stands at place %d", step.Position, i+1)
-		}
+	if err := checkPositions("run.steps", run.Steps); err != nil {
+		return err
 	}
 	for _, m := range messages {
 		switch {
@@ -144,6 +145,9 @@ func (db *DB) LastMessages(ctx context.Context, conversationID string, n int) (a
 // DeleteConversation implements store.Conversations.
 func (db *DB) DeleteConversation(ctx context.Context, id string) error {
 	return db.write(ctx, "delete conversation "+id, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM checkpoints WHERE conversation_id = ?`, id); err != nil {
+			return err
+		}
 		return changed(tx.ExecContext(ctx, `DELETE FROM conversations WHERE id = ?`, id))
 	})
 }

@@ -39,6 +39,7 @@ var sealedTables = []sealedTable{
 	{name: "conversations", row: `'conversation ' || id`},
 	{name: "messages", row: `'message ' || id`},
 	{name: "runs", row: `'run ' || id`},
+	{name: "checkpoints", row: `'checkpoint of run ' || run_id`},
 	{name: "evaluations", row: `'evaluation ' || id`},
 	{name: "evaluation_parts", row: `part || ' of evaluation ' || evaluation_id`},
 	{name: "thoughts", row: `'step ' || position || ' of run ' || run_id`},

@@ -22,6 +22,7 @@ type Records interface {
 	store.EmbedderChanges
 	store.Conversations
 	store.Runs
+	store.Checkpoints
 	store.Evaluations
 }
 
@@ -39,6 +40,7 @@ func TestRecords(t *testing.T, open func(t *testing.T) Records) {
 	t.Run("Addresses", func(t *testing.T) { testAddresses(t, open) })
 	t.Run("EmbedderChanges", func(t *testing.T) { testEmbedderChanges(t, open) })
 	t.Run("Conversations", func(t *testing.T) { testConversations(t, open) })
+	t.Run("Checkpoints", func(t *testing.T) { testCheckpoints(t, open) })
 	t.Run("Evaluations", func(t *testing.T) { testEvaluations(t, open) })
 	t.Run("Pages", func(t *testing.T) { testPages(t, open) })
 }
