@@ -53,18 +53,18 @@ func TestStrategies(t *testing.T) {
 	const cannotCall = "the model cannot call tools: it was asked to write its actions down (ReAct)"
 	for name, tt := range map[string]struct {
 		body     string
-		server   scriptedServer
+		server   *scriptedServer
 		tools    []string
 		degraded []string
 	}{
-		"default":       {``, scriptedServer{replies: []string{search, say("Grey [1] [4].")}}, []string{"dataset_retriever"}, []string{}},
-		"function_call": {`"strategy":"function_call",`, scriptedServer{replies: []string{search, say("Grey [1].")}}, []string{"dataset_retriever"}, []string{}},
-		"react":         {`"strategy":"react",`, scriptedServer{replies: []string{say(reAct), say("Thought: ok\nFinal Answer: Grey [1].")}}, []string{"dataset_retriever"}, []string{}},
-		"codeact":       {`"strategy":"codeact",`, scriptedServer{replies: []string{say("<execute>dataset_retriever('zebras').passages.length</execute>"), say("Grey [1].")}}, []string{"dataset_retriever", "execute_code"}, []string{}},
-		"mute":          {``, scriptedServer{mute: true, replies: []string{say(reAct), say("Final Answer: Grey [1].")}}, []string{"dataset_retriever"}, []string{cannotCall}},
+		"default":       {``, &scriptedServer{replies: []string{search, say("Grey [1] [4].")}}, []string{"dataset_retriever"}, []string{}},
+		"function_call": {`"strategy":"function_call",`, &scriptedServer{replies: []string{search, say("Grey [1].")}}, []string{"dataset_retriever"}, []string{}},
+		"react":         {`"strategy":"react",`, &scriptedServer{replies: []string{say(reAct), say("Thought: ok\nFinal Answer: Grey [1].")}}, []string{"dataset_retriever"}, []string{}},
+		"codeact":       {`"strategy":"codeact",`, &scriptedServer{replies: []string{say("<execute>dataset_retriever('zebras').passages.length</execute>"), say("Grey [1].")}}, []string{"dataset_retriever", "execute_code"}, []string{}},
+		"mute":          {``, &scriptedServer{mute: true, replies: []string{say(reAct), say("Final Answer: Grey [1].")}}, []string{"dataset_retriever"}, []string{cannotCall}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := httptest.NewServer(&tt.server)
+			server := httptest.NewServer(tt.server)
 			defer server.Close()
 			withModel(t, modelFlags{LLM: "openai/tiny", LLMURL: server.URL}, func(api *client) {
 				got := askAbout(t, api, tt.body)
