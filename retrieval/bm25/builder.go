@@ -58,6 +58,10 @@ func (b *segmentBuilder) add(c *store.Chunk) {
 		b.tokens = b.lexicon.Append(b.tokens[:0], heading)
 		next = b.index(chunk, next, heading)
 	}
+	if c.Context != "" {
+		b.tokens = b.lexicon.Append(b.tokens[:0], c.Context)
+		next = b.index(chunk, next, c.Context)
+	}
 	b.tokens = b.lexicon.Append(b.tokens[:0], c.Text)
 	b.index(chunk, next, c.Text)
 }

@@ -132,6 +132,27 @@ func TestBM25LByHand(t *testing.T) {
 	}
 }
 
+// The headings above a chunk and its context, a table's header, are searched as
+// its text is, each by itself: no pair reaches from one into the other.
+func TestHeadingsAndContextAreSearched(t *testing.T) {
+	const before = "Net sales by region"
+	plain, heading, context := chunk("a", 0, "", "North 17 South 12"), chunk("a", 0, "", "North 17 South 12"), chunk("a", 0, "", "North 17 South 12")
+	heading.Headings = []string{before}
+	context.Context = before
+	results := make([]result, 3)
+	for i, c := range []store.Chunk{plain, heading, context} {
+		x := newIndex(t)
+		load(t, x, "kb", c, chunk("b", 0, "", "Something else"))
+		results[i] = search(t, x, "net sales region north", "kb")
+	}
+	if len(results[0].Hits) != 1 || len(results[2].Hits) != 1 || results[2].Hits[0].Words <= results[0].Hits[0].Words {
+		t.Errorf("with a context %v, without %v", results[2].Hits, results[0].Hits)
+	}
+	if diff := cmp.Diff(results[1], results[2]); diff != "" {
+		t.Errorf("as a heading and as context: %s", diff)
+	}
+}
+
 // All fields of one chunk: title "Red fox", text "A red fox runs" against a
 // chunk "Blue sky" without a title; query "red fox".
 func TestFieldsByHand(t *testing.T) {

@@ -188,7 +188,7 @@ func (w *workshop) batches(ctx context.Context, chunks iter.Seq2[store.Chunk, er
 			}
 			chunk.Vector = nil
 			b.chunks = append(b.chunks, chunk)
-			b.text += len(chunk.Text)
+			b.text += len(chunk.Context) + len(chunk.Text)
 			n++
 		}
 		if len(b.chunks) > 0 {

@@ -17,7 +17,7 @@ import (
 // the rest is not saved: hash tables, document frequencies, inversions.
 const (
 	magic         = "RAGBM25\n"
-	formatVersion = 2
+	formatVersion = 3
 )
 
 // Save implements retrieval.LexicalIndex.
