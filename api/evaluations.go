@@ -33,8 +33,9 @@ type evaluationRequest struct {
 	Metrics        []string        `json:"metrics"`
 	TopK           *int            `json:"top_k"`
 	Mode           retrieval.Mode  `json:"mode"`
-	Rewrite        *bool           `json:"rewrite"`
-	Rerank         *bool           `json:"rerank"`
+	Rewrite        rewriteChoice   `json:"rewrite"`
+	Rerank         rerankChoice    `json:"rerank"`
+	MMRLambda      float64         `json:"mmr_lambda"`
 }
 
 type evaluationAnswer struct {
@@ -106,10 +107,15 @@ func (s *Server) createEvaluation(c echo.Context) error {
 }
 
 func (s *Server) evaluationRequestOf(ctx context.Context, in evaluationRequest) (req eval.Request, err error) {
-	req = eval.Request{
-		Name: in.Name, Mode: in.Mode,
-		NoRewrite: in.Rewrite != nil && !*in.Rewrite,
-		NoRerank:  in.Rerank != nil && !*in.Rerank,
+	req = eval.Request{Name: in.Name, Mode: in.Mode, MMRLambda: in.MMRLambda}
+	if req.Rewrite, req.NoRewrite, err = in.Rewrite.of("rewrite"); err != nil {
+		return req, err
+	}
+	if req.Rerank, req.NoRerank, err = in.Rerank.of("rerank"); err != nil {
+		return req, err
+	}
+	if err := lambdaProblem(in.MMRLambda); err != nil {
+		return req, err
 	}
 	if len(in.Name) > store.MaxName {
 		return req, invalidField("name", "has %d bytes, at most %d are allowed", len(in.Name), store.MaxName)

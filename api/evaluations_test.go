@@ -67,7 +67,7 @@ func (h *harness) measured(id string) evaluationAnswer {
 func TestEvaluation(t *testing.T) {
 	h, start := withQueue(t)
 	body := `{"name": "nightly", "knowledge_bases": ["Garden"], "queries": [{"_id": "q1", "text": "one?"}, {"_id": "q2", "text": "two?"}],
-		"qrels": [{"query_id": "q1", "document_id": "doc_2", "grade": 2}, {"query_id": "q2", "document": "a.md"}], "metrics": ["mrr", "P@1"], "mode": "lexical"}`
+		"qrels": [{"query_id": "q1", "document_id": "doc_2", "grade": 2}, {"query_id": "q2", "document": "a.md"}], "metrics": ["mrr", "P@1"], "mode": "lexical", "rewrite": "decompose", "rerank": "mmr", "mmr_lambda": 0.5}`
 	r := h.post("/api/v1/evaluations", body, "Idempotency-Key", "k")
 	id := h.evaluationID(r)
 	if again := h.post("/api/v1/evaluations", body, "Idempotency-Key", "k"); again.body != r.body {
@@ -97,8 +97,12 @@ func TestEvaluation(t *testing.T) {
 	if !strings.Contains(page.body, "<svg") || page.header.Get("Content-Security-Policy") != reportPolicy {
 		t.Errorf("report: %.200s", page.body)
 	}
-	if q := h.retriever.query; q.Mode != retrieval.Lexical || q.TopK != eval.DefaultDepth || !cmp.Equal(q.KnowledgeBases, []string{"kb_1"}) {
-		t.Errorf("asked: %+v", q)
+	want := retrieval.Query{
+		Text: "two?", KnowledgeBases: []string{"kb_1"}, Mode: retrieval.Lexical, TopK: eval.DefaultDepth,
+		Rewrite: store.RewriteDecompose, Rerank: store.RerankMMR, MMRLambda: .5,
+	}
+	if diff := cmp.Diff(want, h.retriever.query); diff != "" {
+		t.Errorf("asked: %s", diff)
 	}
 }
 
@@ -125,6 +129,9 @@ func TestEvaluationRejects(t *testing.T) {
 		"metrics":             `"queries": {"q1": "one?"}, "qrels": "q1 0 d 1", "metrics": ["bpref"]`,
 		"top_k":               `"queries": {"q1": "one?"}, "qrels": "q1 0 d 1", "top_k": 0`,
 		"mode":                `"queries": {"q1": "one?"}, "qrels": "q1 0 d 1", "mode": "magic"`,
+		"rewrite":             `"queries": {"q1": "one?"}, "qrels": "q1 0 d 1", "rewrite": "better"`,
+		"rerank":              `"queries": {"q1": "one?"}, "qrels": "q1 0 d 1", "rerank": "best"`,
+		"mmr_lambda":          `"queries": {"q1": "one?"}, "qrels": "q1 0 d 1", "mmr_lambda": 2`,
 		"queries":             `"qrels": "q1 0 d 1"`,
 		"queries[0].relevant": `"queries": [{"text": "one?", "relevant": "b.md"}]`,
 		"qrels":               `"queries": {"q1": "one?"}`,

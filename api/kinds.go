@@ -47,3 +47,11 @@ func (c kindChoice[K]) of(field string) (kind K, none bool, err error) {
 	}
 	return "", false, invalidField(field, "%q is not known", string(c))
 }
+
+// lambdaProblem says what is wrong with the weight of relevance in mmr.
+func lambdaProblem(lambda float64) error {
+	if lambda < 0 || lambda > 1 {
+		return invalidField("mmr_lambda", "is %g, allowed are 0 to 1, 0 for the default", lambda)
+	}
+	return nil
+}

@@ -186,8 +186,8 @@ func (s *Server) queryOf(ctx context.Context, in retrieveRequest) (retrieval.Que
 	if query.Rerank, query.NoRerank, err = in.Rerank.of("rerank"); err != nil {
 		return query, err
 	}
-	if query.MMRLambda < 0 || query.MMRLambda > 1 {
-		return query, invalidField("mmr_lambda", "is %g, allowed are 0 to 1, 0 for the default", query.MMRLambda)
+	if err := lambdaProblem(query.MMRLambda); err != nil {
+		return query, err
 	}
 	if query.Filter, err = store.ParseFilter(in.Filter); err != nil {
 		return query, err

@@ -33,6 +33,10 @@ type Request struct {
 
 	NoRewrite bool `json:"no_rewrite"`
 	NoRerank  bool `json:"no_rerank"`
+	// Rewrite and Rerank are kinds; "" leaves them to the knowledge bases.
+	Rewrite   store.RewriteKind `json:"rewrite,omitempty"`
+	Rerank    store.RerankKind  `json:"rerank,omitempty"`
+	MMRLambda float64           `json:"mmr_lambda,omitempty"` // 0 means the default
 }
 
 // Check brings r to what will be measured, and says what is wrong with it:

@@ -28,6 +28,9 @@ type Config struct {
 	Mode           retrieval.Mode
 	NoRewrite      bool
 	NoRerank       bool
+	Rewrite        store.RewriteKind // "" leaves it to the knowledge bases
+	Rerank         store.RerankKind  // as well
+	MMRLambda      float64           // 0 means the default
 	// Depth is the number of documents wanted per ranking: 0 means
 	// DefaultDepth, at most store.MaxTopK.
 	Depth int
@@ -142,6 +145,7 @@ func (r *Runner) ask(ctx context.Context, q Question, locate Locate) (Asked, err
 	query := retrieval.Query{
 		Text: q.Text, KnowledgeBases: r.cfg.KnowledgeBases, TopK: r.cfg.Depth,
 		Mode: r.cfg.Mode, NoRewrite: r.cfg.NoRewrite, NoRerank: r.cfg.NoRerank,
+		Rewrite: r.cfg.Rewrite, Rerank: r.cfg.Rerank, MMRLambda: r.cfg.MMRLambda,
 	}
 	a := Asked{Question: q}
 	for first := true; ; first = false {
