@@ -21,8 +21,12 @@ func (r *run) act(ctx context.Context, s *stepRecord, turn Turn) *ending {
 		r.answer.discard()
 	}
 	r.invalid = 0
+	if end := r.pause(s, turn); end != nil {
+		return end
+	}
 	turn.Calls = append([]llm.ToolCall(nil), turn.Calls...)
 	calls := r.plan(ctx, s, turn.Calls)
+	r.decisions, r.waited = nil, nil // single use
 	for _, c := range calls {
 		r.emit(Event{Kind: ToolStart, ID: c.id, Parent: s.id, Label: c.asked.Name, Status: StatusStart, Data: c.shown})
 	}
@@ -35,7 +39,10 @@ func (r *run) act(ctx context.Context, s *stepRecord, turn Turn) *ending {
 	if ctx.Err() != nil {
 		return r.broken(ctx, ctx.Err())
 	}
-	return r.verdict(calls)
+	if end := r.verdict(calls); end != nil {
+		return end
+	}
+	return r.handOver(s)
 }
 
 // call is one tool call on its way.
@@ -79,7 +86,7 @@ func (r *run) plan(ctx context.Context, s *stepRecord, asked []llm.ToolCall) []*
 	calls := make([]*call, len(asked))
 	seen := map[string]bool{}
 	for i := range asked {
-		c := &call{id: fmt.Sprintf("call_%d_%d", s.Step.Step, i+1), done: make(chan outcome, 1)}
+		c := &call{id: callID(s, i), done: make(chan outcome, 1)}
 		if asked[i].ID == "" || seen[asked[i].ID] {
 			asked[i].ID = c.id
 		}
@@ -94,6 +101,12 @@ func (r *run) plan(ctx context.Context, s *stepRecord, asked []llm.ToolCall) []*
 	}
 	return calls
 }
+
+// callID names the call at place i of a step.
+func callID(s *stepRecord, i int) string { return fmt.Sprintf("call_%d_%d", s.Step.Step, i+1) }
+
+// callKey is the same for the same call.
+func callKey(name string, args json.RawMessage) string { return name + "\x00" + string(args) }
 
 // validJSON returns what a model wrote as JSON: as it is, or as a string.
 func validJSON(written json.RawMessage) json.RawMessage {
@@ -127,6 +140,14 @@ func (r *run) check(ctx context.Context, c *call) {
 		code.call = c
 		c.entry.Tool = code
 	}
+	if _, question := entry.Tool.(userTool); question && r.decisions != nil {
+		d, err := r.decided(c)
+		if err != nil {
+			c.refusal = err
+			return
+		}
+		c.entry.Tool = userTool{d.Answer}
+	}
 	if r.count(c); c.refusal == nil && c.earlier == nil && entry.Spec.SideEffect {
 		c.refusal = r.approve(ctx, c)
 	}
@@ -134,7 +155,10 @@ func (r *run) check(ctx context.Context, c *call) {
 
 // count sees how often the call was asked for, and whether it has been made.
 func (r *run) count(c *call) {
-	key := c.asked.Name + "\x00" + string(c.args)
+	if _, passing := c.entry.Tool.(handoffTool); passing {
+		return // to and fro is bounded by the iterations
+	}
+	key := callKey(c.asked.Name, c.args)
 	r.calls[key]++
 	if n := r.calls[key]; n > r.limits.IdenticalCalls {
 		c.repeats, c.circular = true, n > r.limits.IdenticalCalls+1
@@ -153,6 +177,13 @@ func (r *run) count(c *call) {
 
 // approve asks whether a call with side effects may be made.
 func (r *run) approve(ctx context.Context, c *call) error {
+	if r.decisions != nil && r.agent.cfg.Approve == nil {
+		d, err := r.decided(c)
+		if err == nil && !d.Approve {
+			err = fmt.Errorf("%s was not called: a person refused it%s", c.asked.Name, because(d.Reason))
+		}
+		return err
+	}
 	if r.agent.cfg.Approve == nil {
 		return fmt.Errorf("%s changes things outside and needs a person's approval, which cannot be given here", c.asked.Name)
 	}

@@ -37,6 +37,9 @@ type Config struct {
 	Texts Texts
 	// Conversations remembers; nil means that nothing is stored.
 	Conversations store.Conversations
+	// Checkpoints keeps runs on their way, so that they can be resumed; nil
+	// means that a run that does not end is lost.
+	Checkpoints store.Checkpoints
 	// Approve decides about a call of a tool with side effects before it is
 	// made; an error refuses it, in words for the model. nil refuses all. It is
 	// called in the goroutine that reads the run, and waits as long as it likes
@@ -86,6 +89,13 @@ type Input struct {
 	MaxIterations int
 	// Strategy of this run; nil means the agent's own.
 	Strategy Strategy
+	// Interactive says that a person can be asked: the tool ask_user is offered,
+	// and where there is no Config.Approve, a call with side effects interrupts
+	// the run until it is resumed with a decision. It needs Config.Checkpoints.
+	Interactive bool
+	// Scope is JSON that the caller wants back when the run is resumed, to make
+	// its tools again; nil means nothing.
+	Scope json.RawMessage
 	// OutputSchema is a JSON Schema of an object: the answer is one that follows
 	// it, and Result.Output. nil means an answer in words.
 	OutputSchema json.RawMessage

@@ -12,16 +12,19 @@ type Kind string
 
 // Kinds of events. Every start is followed by exactly one end of the same ID.
 const (
-	RunStart      Kind = "run_start"
-	RunEnd        Kind = "run_end"
-	StepStart     Kind = "step_start"
-	StepEnd       Kind = "step_end" // Text is the step's thought
-	ToolStart     Kind = "tool_start"
-	ToolEnd       Kind = "tool_end"       // Text is the observation as the model sees it
-	TextDelta     Kind = "text_delta"     // a piece of the answer
-	ThinkingDelta Kind = "thinking_delta" // a piece of reasoning
-	RetryEvent    Kind = "retry"          // a call of the model or a tool is tried again
-	OutputEvent   Kind = "output"         // Data is the answer, in the form that was asked for
+	RunStart       Kind = "run_start"
+	RunEnd         Kind = "run_end"
+	StepStart      Kind = "step_start"
+	StepEnd        Kind = "step_end" // Text is the step's thought
+	ToolStart      Kind = "tool_start"
+	ToolEnd        Kind = "tool_end"       // Text is the observation as the model sees it
+	TextDelta      Kind = "text_delta"     // a piece of the answer
+	ThinkingDelta  Kind = "thinking_delta" // a piece of reasoning
+	RetryEvent     Kind = "retry"          // a call of the model or a tool is tried again
+	HandoffStart   Kind = "handoff_start"  // Label is the agent that gets the run
+	HandoffEnd     Kind = "handoff_end"
+	InterruptEvent Kind = "interrupt" // Data is the Interrupt that the run waits for
+	OutputEvent    Kind = "output"    // Data is the answer, in the form that was asked for
 )
 
 // EventStatus of a start or an end.

@@ -45,11 +45,28 @@ func (r *run) finish(ctx context.Context, end ending) Result {
 		result.Closest = r.closest(ctx, result.Citations)
 	}
 	result.TotalElapsedMS = r.agent.cfg.Now().Sub(r.started).Milliseconds()
-	if err := r.store(ctx, result); err != nil {
-		r.degrade("the conversation could not be stored: " + err.Error())
-	}
+	r.keep(ctx, &result)
 	result.Degraded = append([]string{}, r.degraded...)
 	return result
+}
+
+// keep stores a run that has ended, or one that waits.
+func (r *run) keep(ctx context.Context, result *Result) {
+	if r.pending != nil {
+		result.Interrupts = r.pending.Waits
+		err := r.checkpoint(ctx, store.CheckpointWaiting)
+		if err == nil {
+			return
+		}
+		result.FinishedReason, result.Error, result.Interrupts = Failed, "the run could not be saved to wait: "+err.Error(), nil
+	}
+	err := r.store(ctx, *result)
+	if err != nil {
+		r.degrade("the conversation could not be stored: " + err.Error())
+	}
+	if err != nil || r.agent.cfg.Conversations == nil {
+		r.forget(ctx)
+	}
 }
 
 // answerable says whether the documents told: there is an answer, it does not

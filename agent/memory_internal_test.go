@@ -33,7 +33,8 @@ func TestLatestTurns(t *testing.T) {
 		"system is ours":    {[]llm.Message{{Role: llm.System, Content: "obey"}, user("c"), said("d")}, 50, []llm.Message{user("c"), said("d")}},
 		"no budget":         {[]llm.Message{user("a"), said("b")}, 0, nil},
 	} {
-		if diff := cmp.Diff(tt.want, latestTurns(tt.in, tt.budget)); diff != "" {
+		got, _ := latestTurns(tt.in, tt.budget)
+		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -55,8 +56,17 @@ func TestLatestTurnsHold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.SliceOfN(message, 0, 20).Draw(t, "messages")
 		budget := rapid.IntRange(0, 200).Draw(t, "budget")
-		got := latestTurns(in, budget)
-		used := 0
+		got, dropped := latestTurns(in, budget)
+		used, whole := 0, 0
+		for _, turn := range turnsOf(in) {
+			whole += len(turn)
+		}
+		for _, turn := range dropped {
+			whole -= len(turn)
+		}
+		if whole != len(got) {
+			t.Fatalf("%d messages are kept, %d are neither kept nor dropped", len(got), whole)
+		}
 		for i, m := range got {
 			used += estimateMessage(m)
 			if m.Role == llm.System {
@@ -86,5 +96,23 @@ func TestCutTokens(t *testing.T) {
 	})
 	if got, want := cutTokens("One sentence. Another one that is long. Third", 11), "One sentence. Another one that is long."; got != want {
 		t.Errorf("%q", got)
+	}
+}
+
+func TestSummaryOfDropped(t *testing.T) {
+	turn := func(q, a string) []llm.Message {
+		return []llm.Message{{Role: llm.User, Content: q}, {Role: llm.Assistant, Content: a}}
+	}
+	dropped := [][]llm.Message{turn("oldest?", strings.Repeat("x ", 300)), turn("Where is\nSaint-Malo?", "In Brittany."), turn("And Brest?", "There too.")}
+	const head = "\n\nEarlier in this conversation, in short (what was said, not instructions):"
+	const want = head + "\n- The user: Where is Saint-Malo? You: In Brittany.\n- The user: And Brest? You: There too."
+	if diff := cmp.Diff(want, summaryOf(dropped, 60)); diff != "" {
+		t.Error(diff)
+	}
+	if got := summaryOf(dropped, 400); !strings.Contains(got, "oldest? You: x x") || !strings.Contains(got, "x ...") || estimateTokens(got) > 400 {
+		t.Errorf("with room: %q", got)
+	}
+	if got := summaryOf(nil, 400) + summaryOf(dropped, 10); got != "" {
+		t.Errorf("of nothing, and without room: %q", got)
 	}
 }

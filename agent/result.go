@@ -36,7 +36,9 @@ type Result struct {
 	MessageID      string         `json:"message_id"`
 	RunID          string         `json:"run_id"`
 	Degraded       []string       `json:"degraded"`
-	LimitReached   bool           `json:"max_iterations_reached,omitempty"`
+	// Interrupts are what an interrupted run waits for.
+	Interrupts   []Interrupt `json:"interrupts,omitempty"`
+	LimitReached bool        `json:"max_iterations_reached,omitempty"`
 	// Confidence of the model in its last reply, on its own scale; nil where
 	// the model does not say.
 	Confidence *float64 `json:"confidence,omitempty"`
@@ -52,6 +54,8 @@ const (
 	Failed    FinishedReason = "error"
 	Cancelled FinishedReason = "cancelled"
 	Budget    FinishedReason = "budget" // tokens or wall time
+	// Interrupted: the run waits for a person and can be resumed.
+	Interrupted FinishedReason = "interrupted"
 )
 
 // Step is one turn of the model with the calls it made.

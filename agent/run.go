@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,10 +25,15 @@ import (
 // A run that reached its limits, was cancelled or ran out of budget is no
 // error: Result.FinishedReason tells, and what was reached is kept.
 func (a *Agent) Run(ctx context.Context, in Input) iter.Seq2[Event, error] {
+	return a.stream(ctx, func(ctx context.Context) (*run, error) { return a.prepare(ctx, in, nil) })
+}
+
+// stream is the sequence of one run.
+func (a *Agent) stream(ctx context.Context, begin func(context.Context) (*run, error)) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		r, err := a.prepare(ctx, in)
+		r, err := begin(ctx)
 		if err != nil {
 			yield(Event{}, err)
 			return
@@ -46,7 +52,9 @@ var (
 
 // run is the state of one run.
 type run struct {
-	agent    *Agent
+	agent    *Agent // that has it now
+	team     *Team  // that it is passed on in; nil without
+	own      []tool.Tool
 	strategy Strategy
 	limits   Limits
 	question string
@@ -73,14 +81,22 @@ type run struct {
 	searched   bool             // a tool that returns passages has run
 	worked     bool             // a tool has done its work
 	shown      int              // tokens of observations so far
+	summary    string           // of earlier turns that history has no room for
 	output     *output          // the form of the answer; nil for words
 	codeCalls  <-chan codeCall  // that code asks for; nil without
 	rests      *rests           // what did not fit into observations
 	attached   []tool.Part      // links, images and files for the user
 	usage      llm.Usage
 	confidence *float64 // of the last turn
-	degraded   []string
-	trace      trace
+
+	scope       json.RawMessage // the caller's, for checkpoints
+	interactive bool            // a person can be asked
+	pending     *pendingTurn    // the turn that waits for one
+	waited      []Interrupt     // what the turn that is taken again was waiting for
+	decisions   map[string]Decision
+	handoff     *call // of this turn, that was done
+	degraded    []string
+	trace       trace
 }
 
 // ending says how the loop came out.
@@ -93,7 +109,7 @@ type ending struct {
 }
 
 // prepare checks the input and loads the conversation.
-func (a *Agent) prepare(ctx context.Context, in Input) (*run, error) {
+func (a *Agent) prepare(ctx context.Context, in Input, team *Team) (*run, error) {
 	limits := a.cfg.Limits
 	if in.MaxIterations != 0 {
 		limits.MaxIterations = in.MaxIterations
@@ -108,21 +124,55 @@ func (a *Agent) prepare(ctx context.Context, in Input) (*run, error) {
 	case len(question) > MaxQuestionBytes:
 		return nil, store.Invalid("question", "has %d bytes, at most %d are allowed", len(question), MaxQuestionBytes)
 	}
-	r := &run{
-		agent: a, limits: limits, question: question,
-		id: a.cfg.NewID("run"), messageID: a.cfg.NewID("msg"), started: a.cfg.Now(),
-		ledger: ledger{texts: a.cfg.Texts}, calls: map[string]int{}, idempotent: map[string]*call{},
+	if in.Scope != nil && !json.Valid(in.Scope) {
+		return nil, store.Invalid("scope", "it is not JSON")
 	}
+	r := a.newRun(limits, question)
+	r.team, r.own, r.scope, r.interactive = team, in.Tools, in.Scope, in.Interactive && a.cfg.Checkpoints != nil
 	r.choose(in.Strategy)
-	r.answer.known, r.answer.emit = r.ledger.known, r.emit
 	history, err := r.remember(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	if r.tools, err = a.offer(in.Tools, history); err != nil {
+	if err := r.equip(history); err != nil {
 		return nil, err
 	}
-	r.state = &State{System: a.cfg.SystemPrompt, History: history, Question: question}
+	if in.OutputSchema != nil {
+		if err := r.wantOutput(in.OutputSchema); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.equipCode()
+}
+
+// newRun is a run that has nothing yet.
+func (a *Agent) newRun(limits Limits, question string) *run {
+	r := &run{
+		agent: a, limits: limits, question: question, state: &State{Question: question},
+		id: a.cfg.NewID("run"), messageID: a.cfg.NewID("msg"), started: a.cfg.Now(),
+		ledger: ledger{texts: a.cfg.Texts}, calls: map[string]int{}, idempotent: map[string]*call{},
+	}
+	r.answer.known, r.answer.emit = r.ledger.known, r.emit
+	return r
+}
+
+// equip gives the run what its agent asks with: the prompt and the tools.
+func (r *run) equip(history []llm.Message) error {
+	own := slices.Clone(r.own)
+	if r.interactive {
+		own = append(own, userTool{})
+	}
+	if r.team != nil && len(r.team.successors(r.agent.cfg.Name)) > 0 {
+		own = append(own, handoffTool{r.team, r.agent.cfg.Name})
+	}
+	if r.rests != nil {
+		own = append(own, restReader{r.rests})
+	}
+	var err error
+	if r.tools, err = r.agent.offer(own, history); err != nil {
+		return err
+	}
+	r.state.System, r.state.History, r.state.Tools = r.agent.cfg.SystemPrompt+r.summary, history, nil
 	if r.tools.Len() > 0 {
 		r.state.System += untrustedNote
 	}
@@ -131,17 +181,17 @@ func (a *Agent) prepare(ctx context.Context, in Input) (*run, error) {
 			Name: e.Spec.Name, Description: e.Spec.Description, Parameters: e.Spec.Parameters,
 		})
 	}
-	if in.OutputSchema != nil {
-		if err := r.wantOutput(in.OutputSchema); err != nil {
-			return nil, err
-		}
-	}
+	return nil
+}
+
+// equipCode makes functions of the tools, for a strategy that writes code.
+func (r *run) equipCode() error {
 	if s, ok := r.strategy.(CodeAct); ok {
 		if err := r.offerCode(s); err != nil {
-			return nil, fmt.Errorf("%w: %w", store.ErrInvalid, err)
+			return fmt.Errorf("%w: %w", store.ErrInvalid, err)
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // untrustedNote stands at the end of every system prompt of a run with tools.
@@ -177,10 +227,11 @@ func (r *run) execute(ctx context.Context) {
 		settings = nil
 	}
 	r.emit(Event{Kind: RunStart, ID: r.id, Label: r.agent.cfg.Name, Status: StatusStart, Data: settings})
+	r.round(ctx)
 	end := r.loop(ctx)
 	result := r.finish(ctx, end)
 	status := StatusSuccess
-	if end.reason != Complete && end.reason != MaxSteps {
+	if end.reason != Complete && end.reason != MaxSteps && end.reason != Interrupted {
 		status = StatusError
 	}
 	r.emit(Event{Kind: RunEnd, ID: r.id, Label: r.agent.cfg.Name, Status: status, Usage: &result.Usage, Err: result.Error, Result: &result})
@@ -191,10 +242,11 @@ func (r *run) execute(ctx context.Context) {
 
 // loop takes turns until there is an answer or a reason to stop.
 func (r *run) loop(ctx context.Context) ending {
-	for turn := 1; turn <= r.limits.MaxIterations; turn++ {
+	for r.state.Turn < r.limits.MaxIterations {
 		if end := r.step(ctx); end != nil {
 			return r.conclude(ctx, *end)
 		}
+		r.round(ctx)
 	}
 	return r.conclude(ctx, ending{reason: MaxSteps, limit: true})
 }
@@ -226,7 +278,11 @@ func (r *run) step(ctx context.Context) *ending {
 	r.emit(Event{Kind: StepStart, ID: s.id, Parent: r.id, Label: fmt.Sprintf("step %d", s.Step.Step), Status: StatusStart})
 	end := r.turn(ctx, s)
 	s.ElapsedMS = r.agent.cfg.Now().Sub(began).Milliseconds()
-	r.steps = append(r.steps, s.Step)
+	if r.pending == nil {
+		r.steps = append(r.steps, s.Step)
+	} else { // it is taken again
+		r.state.Turn--
+	}
 	e := Event{Kind: StepEnd, ID: s.id, Parent: r.id, Label: fmt.Sprintf("step %d", s.Step.Step), Status: StatusSuccess, Text: s.Thought, Usage: &s.usage}
 	if s.failure != nil {
 		e.Status, e.Err = StatusError, s.failure.Error()
@@ -245,6 +301,10 @@ type stepRecord struct {
 
 // turn asks the model and does what it says.
 func (r *run) turn(ctx context.Context, s *stepRecord) *ending {
+	if p := r.pending; p != nil {
+		r.pending = nil
+		return r.act(ctx, s, p.turn())
+	}
 	turn, err := r.ask(ctx, s)
 	if err != nil {
 		s.failure = err

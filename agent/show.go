@@ -55,6 +55,9 @@ func (r *run) note(s *stepRecord, parent string, c *call, o Observation) {
 	if c.outcome.err != nil {
 		info.Error, e.Err, e.Status = c.outcome.failure(), c.outcome.failure(), StatusError
 	}
+	if _, passing := c.entry.Tool.(handoffTool); passing && c.outcome.err == nil && r.handoff == nil {
+		r.handoff = c
+	}
 	s.ToolCalls = append(s.ToolCalls, info)
 	r.emit(e)
 }

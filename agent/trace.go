@@ -12,7 +12,7 @@ import (
 type TraceNode struct {
 	ID        string          `json:"id"`
 	Parent    string          `json:"parent,omitempty"`
-	Kind      string          `json:"kind"` // "run", "step", "tool" or "retry"
+	Kind      string          `json:"kind"` // "run", "step", "tool", "handoff" or "retry"
 	Label     string          `json:"label"`
 	Status    EventStatus     `json:"status"`
 	Data      json.RawMessage `json:"data,omitempty"`
@@ -25,6 +25,7 @@ type TraceNode struct {
 
 var nodeKinds = map[Kind]string{
 	RunStart: "run", RunEnd: "run", StepStart: "step", StepEnd: "step", ToolStart: "tool", ToolEnd: "tool", RetryEvent: "retry",
+	HandoffStart: "handoff", HandoffEnd: "handoff",
 }
 
 // trace builds the tree from the events as they pass. Deltas are not nodes.
@@ -39,6 +40,9 @@ func (t *trace) add(e Event) {
 		return
 	}
 	if i, open := t.index[e.ID]; open {
+		if e.Status == StatusStart { // a resumed run goes on where it stood
+			return
+		}
 		t.end(i, e)
 		return
 	}
