@@ -32,6 +32,11 @@ type Config struct {
 	Strategy Strategy
 	// Tools are offered in every run, before those of Input.
 	Tools []tool.Tool
+	// Offer are the names of those tools of Input that this agent is offered;
+	// nil means all of them.
+	Offer []string
+	// Degraded is told in Result.Degraded of every run.
+	Degraded []string
 	// Texts is the truth that citations are checked against; nil leaves every
 	// citation unverified.
 	Texts Texts

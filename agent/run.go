@@ -153,12 +153,16 @@ func (a *Agent) newRun(limits Limits, question string) *run {
 		ledger: ledger{texts: a.cfg.Texts}, calls: map[string]int{}, idempotent: map[string]*call{},
 	}
 	r.answer.known, r.answer.emit = r.ledger.known, r.emit
+	r.degraded = slices.Clone(a.cfg.Degraded)
 	return r
 }
 
 // equip gives the run what its agent asks with: the prompt and the tools.
 func (r *run) equip(history []llm.Message) error {
-	own := slices.Clone(r.own)
+	own := slices.DeleteFunc(slices.Clone(r.own), func(t tool.Tool) bool {
+		offer := r.agent.cfg.Offer
+		return offer != nil && !slices.Contains(offer, t.Spec().Name)
+	})
 	if r.interactive {
 		own = append(own, userTool{})
 	}
