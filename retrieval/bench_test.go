@@ -77,6 +77,17 @@ func (r *records) Document(_ context.Context, _, id string) (store.Document, err
 	return doc, nil
 }
 
+func (r *records) DocumentsByID(_ context.Context, ids []string) (out []store.Document, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, id := range ids {
+		if doc, ok := r.documents[id]; ok {
+			out = append(out, doc)
+		}
+	}
+	return out, nil
+}
+
 func (r *records) ChunksByID(_ context.Context, ids []string) ([]store.Chunk, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

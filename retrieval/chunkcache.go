@@ -6,7 +6,7 @@ import (
 	"ragagent/store"
 )
 
-// DefaultCacheBytes is the default of IndexConfig.CacheBytes: some 70,000 chunks
+// DefaultCacheBytes is the default of IndexConfig.CacheBytes: some 80,000 chunks
 // of 800 characters.
 const DefaultCacheBytes = 96 << 20
 
@@ -17,74 +17,89 @@ const DefaultCacheBytes = 96 << 20
 type chunkCache struct {
 	most int64
 
-	mu sync.Mutex
-	// What is asked for moves to young. When young would have more than half of
-	// most, it becomes old, and what was old is forgotten.
-	young, old generation
+	mu     sync.Mutex
+	chunks map[string]*keptChunk
+	size   int64 // of all
+	// A hand goes round the chunks when room is needed, and takes those out that
+	// were not asked for since it came by (CLOCK, Corbató 1968).
+	ring []*keptChunk
+	hand int
 }
 
-// generation is chunks by id.
-type generation struct {
-	chunks map[string]store.Chunk
-	bytes  int64
+type keptChunk struct {
+	chunk store.Chunk // which nobody changes
+	at    int         // in ring
+	asked bool
 }
 
 func newChunkCache(most int64) *chunkCache {
-	return &chunkCache{most: most, young: newGeneration(), old: newGeneration()}
+	return &chunkCache{most: most, chunks: make(map[string]*keptChunk)}
 }
 
-func newGeneration() generation { return generation{chunks: make(map[string]store.Chunk)} }
-
-// get returns the chunks of those ids that are kept, and the other ids.
-func (c *chunkCache) get(ids []string) (kept map[string]store.Chunk, missing []string) {
-	kept = make(map[string]store.Chunk, len(ids))
+// get returns the chunks of ids in their order, nil for those that are not kept,
+// which are missing. They are shared: nobody changes them.
+func (c *chunkCache) get(ids []string) (kept []*store.Chunk, missing []string) {
+	kept = make([]*store.Chunk, len(ids))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, id := range ids {
-		chunk, ok := c.young.chunks[id]
-		if !ok {
-			if chunk, ok = c.old.chunks[id]; !ok {
-				missing = append(missing, id)
-				continue
-			}
-			c.old.remove(id)
-			c.add(chunk)
+	for i, id := range ids {
+		if k, ok := c.chunks[id]; ok {
+			k.asked = true
+			kept[i] = &k.chunk
+		} else {
+			missing = append(missing, id)
 		}
-		kept[id] = chunk
 	}
 	return kept, missing
 }
 
-// put keeps chunks, which the caller does not change any more.
+// put keeps chunks without vectors, which the caller does not change any more.
+// One that is larger than half of the cache is not kept.
 func (c *chunkCache) put(chunks []store.Chunk) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, chunk := range chunks {
-		c.old.remove(chunk.ID)
-		c.young.remove(chunk.ID)
-		c.add(chunk)
+	for i := range chunks {
+		if k, ok := c.chunks[chunks[i].ID]; ok {
+			c.remove(k)
+		}
+		size := sizeOf(&chunks[i])
+		if size > c.most/2 {
+			continue
+		}
+		for c.size+size > c.most {
+			c.makeRoom()
+		}
+		k := &keptChunk{chunk: chunks[i], at: len(c.ring)}
+		c.chunks[k.chunk.ID] = k
+		c.ring = append(c.ring, k)
+		c.size += size
 	}
 }
 
-// add puts a chunk that is in no generation into the young one; one that is
-// larger than half of most is not kept.
-func (c *chunkCache) add(chunk store.Chunk) {
-	size := sizeOf(&chunk)
-	if size > c.most/2 {
-		return
+// makeRoom takes one chunk out.
+func (c *chunkCache) makeRoom() {
+	for {
+		if c.hand >= len(c.ring) {
+			c.hand = 0
+		}
+		k := c.ring[c.hand]
+		c.hand++ // past what remove puts there, which is the latest
+		if !k.asked {
+			c.remove(k)
+			return
+		}
+		k.asked = false
 	}
-	if c.young.bytes+size > c.most/2 {
-		c.old, c.young = c.young, newGeneration()
-	}
-	c.young.chunks[chunk.ID] = chunk
-	c.young.bytes += size
 }
 
-func (g *generation) remove(id string) {
-	if chunk, ok := g.chunks[id]; ok {
-		g.bytes -= sizeOf(&chunk)
-		delete(g.chunks, id)
-	}
+func (c *chunkCache) remove(k *keptChunk) {
+	last := len(c.ring) - 1
+	c.ring[k.at] = c.ring[last]
+	c.ring[k.at].at = k.at
+	c.ring[last] = nil
+	c.ring = c.ring[:last]
+	delete(c.chunks, k.chunk.ID)
+	c.size -= sizeOf(&k.chunk)
 }
 
 // forget lets go of chunks.
@@ -92,8 +107,9 @@ func (c *chunkCache) forget(ids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range ids {
-		c.young.remove(id)
-		c.old.remove(id)
+		if k, ok := c.chunks[id]; ok {
+			c.remove(k)
+		}
 	}
 }
 
@@ -101,11 +117,9 @@ func (c *chunkCache) forget(ids []string) {
 func (c *chunkCache) drop(kb string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, g := range [2]*generation{&c.young, &c.old} {
-		for id := range g.chunks {
-			if g.chunks[id].KnowledgeBaseID == kb {
-				g.remove(id)
-			}
+	for _, k := range c.chunks {
+		if k.chunk.KnowledgeBaseID == kb {
+			c.remove(k)
 		}
 	}
 }
@@ -114,12 +128,12 @@ func (c *chunkCache) drop(kb string) {
 func (c *chunkCache) bytes() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.young.bytes + c.old.bytes
+	return c.size
 }
 
-// chunkOverhead is what a chunk takes beside its texts: itself and its place in
-// a map.
-const chunkOverhead = 512
+// chunkOverhead is what a chunk takes beside its texts: itself, its places in map
+// and ring, and what the allocator rounds up.
+const chunkOverhead = 400
 
 func sizeOf(c *store.Chunk) int64 {
 	n := chunkOverhead + len(c.ID) + len(c.KnowledgeBaseID) + len(c.DocumentID) + len(c.Title) + len(c.Text) + len(c.Context)

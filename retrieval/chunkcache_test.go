@@ -30,10 +30,10 @@ func TestChunkCache(t *testing.T) {
 			"get": func(t *rapid.T) {
 				ids := []string{id(t)}
 				kept, missing := cache.get(ids)
-				if len(kept)+len(missing) != 1 {
-					t.Fatalf("%d kept, %d missing", len(kept), len(missing))
+				if len(kept) != 1 || (kept[0] == nil) != (len(missing) == 1) {
+					t.Fatalf("%v kept, %q missing", kept, missing)
 				}
-				if chunk, ok := kept[ids[0]]; ok && (chunk.Text != put[ids[0]].Text || chunk.ID != ids[0]) {
+				if chunk := kept[0]; chunk != nil && (chunk.Text != put[ids[0]].Text || chunk.ID != ids[0]) {
 					t.Fatalf("%+v, want %+v", chunk, put[ids[0]])
 				}
 			},
@@ -52,13 +52,17 @@ func TestChunkCache(t *testing.T) {
 			},
 			"": func(t *rapid.T) {
 				bytes := int64(0)
-				for _, g := range []generation{cache.young, cache.old} {
-					for id, chunk := range g.chunks {
-						bytes += sizeOf(&chunk)
-						if _, ok := put[id]; !ok {
-							t.Fatalf("%s was forgotten", id)
-						}
+				for id, k := range cache.chunks {
+					bytes += sizeOf(&k.chunk)
+					if _, ok := put[id]; !ok {
+						t.Fatalf("%s was forgotten", id)
 					}
+					if cache.ring[k.at] != k {
+						t.Fatalf("%s is not in its place", id)
+					}
+				}
+				if len(cache.ring) != len(cache.chunks) {
+					t.Fatalf("%d in the ring of %d", len(cache.ring), len(cache.chunks))
 				}
 				if bytes != cache.bytes() || bytes > most {
 					t.Fatalf("%d bytes, said to be %d, of %d", bytes, cache.bytes(), most)

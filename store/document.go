@@ -193,6 +193,9 @@ type Documents interface {
 	// Document returns one. ErrNotFound, also when it is in another
 	// knowledge base; kb "" means any.
 	Document(ctx context.Context, kb, id string) (Document, error)
+	// DocumentsByID returns the documents among ids, of any knowledge base, in
+	// the order of ids; those that do not exist are left out.
+	DocumentsByID(ctx context.Context, ids []string) ([]Document, error)
 	// Documents lists those of a knowledge base.
 	Documents(ctx context.Context, kb string, page Page) ([]Document, error)
 	// DeleteDocument removes it with its sources, pending revision, chunks and

@@ -233,8 +233,11 @@ func (b *bench) KnowledgeBases(context.Context, store.Page) ([]store.KnowledgeBa
 	return []store.KnowledgeBase{b.kb}, nil
 }
 
-func (b *bench) Document(_ context.Context, _, id string) (store.Document, error) {
-	return store.Document{ID: id}, nil
+func (b *bench) DocumentsByID(_ context.Context, ids []string) (out []store.Document, err error) {
+	for _, id := range ids {
+		out = append(out, store.Document{ID: id, KnowledgeBaseID: b.kb.ID})
+	}
+	return out, nil
 }
 
 func (b *bench) ChunksByID(_ context.Context, ids []string) (out []store.Chunk, err error) {

@@ -27,6 +27,9 @@ const (
 	selectDocument      = `SELECT ` + documentColumns + oneDocument
 	selectKeyedDocument = `SELECT d.key, ` + documentColumns + oneDocument
 
+	selectDocumentsByID = `SELECT ` + documentColumns + ` FROM json_each(?) wanted
+		CROSS JOIN documents d ON d.id = wanted.value LEFT JOIN pending p ON p.document = d.key`
+
 	selectBlobInUse = `SELECT EXISTS (SELECT 1 FROM documents WHERE sha256 = ?1)
 		OR EXISTS (SELECT 1 FROM documents WHERE text_sha256 = ?1)
 		OR EXISTS (SELECT 1 FROM documents WHERE shown_sha256 = ?1 AND shown_sha256 <> '')
@@ -99,6 +102,20 @@ func (l sourceList) Scan(src any) error {
 func (db *DB) Document(ctx context.Context, kb, id string) (doc store.Document, err error) {
 	doc, err = scanDocument(db.stmts.document.QueryRowContext(ctx, id, kb))
 	return doc, failure("document "+id, err)
+}
+
+// DocumentsByID implements store.Documents.
+func (db *DB) DocumentsByID(ctx context.Context, ids []string) (all []store.Document, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	wanted, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.stmts.documentsByID.QueryContext(ctx, string(wanted))
+	all, err = collect(rows, err, scanDocument)
+	return all, failure(fmt.Sprintf("read %d documents", len(ids)), err)
 }
 
 // Documents implements store.Documents.

@@ -14,7 +14,7 @@ type statements struct {
 
 	keeper, byContent, insertDocument, insertJob, assign, currentJob, target *sql.Stmt
 	// Of the readers.
-	knowledgeBase, document, chunksByID, blobInUse *sql.Stmt
+	knowledgeBase, document, documentsByID, chunksByID, blobInUse *sql.Stmt
 }
 
 func (s *statements) prepare(ctx context.Context, writer, readers *sql.DB) (err error) {
@@ -43,6 +43,7 @@ func (s *statements) prepare(ctx context.Context, writer, readers *sql.DB) (err 
 	s.target = prepare(writer, selectTarget)
 	s.knowledgeBase = prepare(readers, selectKnowledgeBase)
 	s.document = prepare(readers, selectDocument)
+	s.documentsByID = prepare(readers, selectDocumentsByID)
 	s.chunksByID = prepare(readers, selectChunksByID)
 	s.blobInUse = prepare(readers, selectBlobInUse)
 	return err

@@ -262,8 +262,11 @@ func (r records) KnowledgeBase(context.Context, string) (store.KnowledgeBase, er
 	return r.kb, nil
 }
 
-func (r records) Document(_ context.Context, kb, id string) (store.Document, error) {
-	return store.Document{ID: id, KnowledgeBaseID: kb, Name: id}, nil
+func (r records) DocumentsByID(_ context.Context, ids []string) (out []store.Document, err error) {
+	for _, id := range ids {
+		out = append(out, store.Document{ID: id, KnowledgeBaseID: r.kb.ID, Name: id})
+	}
+	return out, nil
 }
 
 func (r records) ChunksByID(_ context.Context, ids []string) ([]store.Chunk, error) {
