@@ -36,11 +36,6 @@ const maxFileBytes = 512 << 20
 // questionVectors is how many embedded questions are remembered.
 const questionVectors = 1024
 
-// maxAttempts is how often a job may be cut off by the end of the server before
-// it is suspected to cause that. Parsers run in processes of their own, so a
-// server that is killed again and again is the likelier reason.
-const maxAttempts = 100
-
 // newModel makes the model that a setting names.
 func newModel(models modelFlags) (llm.Model, error) {
 	provider, name, _ := strings.Cut(models.LLM, "/")
@@ -152,9 +147,7 @@ func (a *app) wireIngest(cfg appConfig, known embedders, index *retrieval.Index)
 		Log:             cfg.log,
 
 		MaxIndexBytes: indexMemory(cfg.maxMemory),
-		MaxAttempts:   maxAttempts,
-
-		MaxFileBytes: maxFileBytes,
+		MaxFileBytes:  maxFileBytes,
 	})
 	if err != nil {
 		return err
