@@ -50,7 +50,13 @@ type Config struct {
 	Batch         int           // chunks that are embedded and journalled together; 128
 	Lease         time.Duration // a worker that is silent for longer has died; 1 minute
 	TempDir       string        // of long texts that are being worked on, and archives in archives; the system's
-	MaxAttempts   int           // times a job may be taken up before it fails; 3
+	// MaxAttempts is how often in a row a job may get no further before the server
+	// ends, until it is suspected to cause that and fails; 10. Jobs to which that
+	// has happened thrice wait for Wary after each start, 10 s, and from then on a
+	// tenth of it for each other: a server that is ended sooner is not ended by
+	// them, and what happened to run beside the one that ends it is told from it.
+	MaxAttempts   int
+	Wary          time.Duration
 	JobTimeout    time.Duration // of one attempt; 1 hour
 	UnpackTimeout time.Duration // of one archive; 10 minutes
 	// Retry is the first pause when a service that jobs need, such as an
@@ -119,7 +125,10 @@ func New(cfg Config) (*Service, error) {
 		cfg.Lease = time.Minute
 	}
 	if cfg.MaxAttempts <= 0 {
-		cfg.MaxAttempts = 3
+		cfg.MaxAttempts = 10
+	}
+	if cfg.Wary <= 0 {
+		cfg.Wary = 10 * time.Second
 	}
 	if cfg.UnpackTimeout <= 0 {
 		cfg.UnpackTimeout = 10 * time.Minute
@@ -157,10 +166,14 @@ func New(cfg Config) (*Service, error) {
 	}, nil
 }
 
+// suspicious is after how many attempts that ended with the server a job may
+// be what ends it.
+const suspicious = 3
+
 // Start takes up what an earlier process left and begins to work. The caller
 // holds the data folder's lock, so no other worker can have a lease.
 func (s *Service) Start(ctx context.Context) error {
-	n, err := s.cfg.Records.RequeueAll(ctx)
+	n, err := s.cfg.Records.RequeueAll(ctx, store.Suspects{Attempts: suspicious, From: s.cfg.Now().Add(s.cfg.Wary), Apart: s.cfg.Wary / 10})
 	if err != nil {
 		return fmt.Errorf("take up interrupted jobs: %w", err)
 	}

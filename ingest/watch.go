@@ -89,7 +89,7 @@ func (s *Service) Live(job store.Job) store.Job {
 	s.watch.mu.Lock()
 	defer s.watch.mu.Unlock()
 	now, ok := s.watch.live[job.ID]
-	if !ok || job.Status != store.StatusRunning || now.Attempts != job.Attempts {
+	if !ok || job.Status != store.StatusRunning || !now.StartedAt.Equal(job.StartedAt) {
 		return job
 	}
 	job.Progress, job.UpdatedAt = now.Progress, now.UpdatedAt

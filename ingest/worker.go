@@ -66,7 +66,7 @@ func (s *Service) work(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-s.wake:
-		case <-time.After(untilNext(wait)):
+		case <-time.After(min(untilNext(wait), s.cfg.Wary)):
 		}
 	}
 }
@@ -75,7 +75,7 @@ func (s *Service) work(ctx context.Context) {
 func (s *Service) attempt(ctx context.Context, job store.Job) {
 	s.watch.publish(job)
 	if job.Attempts > s.cfg.MaxAttempts {
-		s.fail(ctx, job, fmt.Errorf("gave up after %d attempts, each of which ended with the server: retry it, or remove the document", s.cfg.MaxAttempts))
+		s.fail(ctx, job, fmt.Errorf("gave up after %d attempts that got no further, each of which ended with the server: retry it, or remove the document", s.cfg.MaxAttempts))
 		return
 	}
 	run, cancel := context.WithCancelCause(ctx)

@@ -17,12 +17,15 @@ type Job struct {
 	Turn   int64
 	Status Status
 	Progress
-	Error     string // why it failed, and what to do
-	Attempts  int    // times it was leased
+	Error string // why it failed, and what to do
+	// Attempts is how often it was leased since it last got further: since chunks
+	// of it were stored, or its revision was published.
+	Attempts  int
 	CreatedAt time.Time
 	UpdatedAt time.Time
 	StartedAt time.Time // of the latest attempt; zero if never
-	// LeaseUntil is when a running job may be taken by another worker.
+	// LeaseUntil is when a running job may be taken by another worker, and one that
+	// waits because it was cut off again and again (RequeueAll) by any.
 	LeaseUntil time.Time
 }
 
@@ -54,6 +57,23 @@ type Progress struct {
 	From int
 }
 
+// Suspects says how long jobs wait that may be what ended the server: others
+// come before them, and they come one after the other, so that the one is told
+// from those that happened to run beside it.
+type Suspects struct {
+	Attempts int           // how many a suspect has had
+	From     time.Time     // when the first of them is taken up, that of the fewest attempts
+	Apart    time.Duration // from then on; the last do not wait longer than for maxApart others
+}
+
+// maxApart is how many suspects are taken up one by one.
+const maxApart = 60
+
+// Turn is when the nth suspect is taken up, from 0.
+func (s Suspects) Turn(n int) time.Time {
+	return s.From.Add(time.Duration(min(n, maxApart)) * s.Apart)
+}
+
 // JobFilter chooses jobs. What is "" chooses nothing.
 type JobFilter struct {
 	Status        Status
@@ -77,8 +97,10 @@ type Jobs interface {
 	Requeue(ctx context.Context, id string) error
 	// RequeueAll gives every running job back: called once at start, when the
 	// process that held the leases is known to be gone. It returns how many.
-	// Their attempts stay counted: it may be one of them that ended it.
-	RequeueAll(ctx context.Context) (int, error)
+	// Their attempts stay counted: it may be one of them that ended it. Those
+	// with many attempts wait, and so do those that an earlier call has let wait
+	// and that were not leased since.
+	RequeueAll(ctx context.Context, suspects Suspects) (int, error)
 	// Finish ends a running job and its document as ready, and removes what is
 	// left of the revision before. ErrConflict if the
 	// job is no longer running or nothing was published, ErrNotFound if it is

@@ -91,7 +91,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 			[]string{"document doc_000004 is ready but has no visible revision or no text"},
 		},
 		{
-			"failed but visible", `UPDATE documents SET revision = 1 WHERE id = 'doc_000005'`,
+			"cancelled but visible", `UPDATE documents SET revision = 1, status = 'cancelled' WHERE id = 'doc_000005'`,
 			[]string{"document doc_000005 has failed or was cancelled but can be found"},
 		},
 		{

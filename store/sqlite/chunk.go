@@ -58,7 +58,7 @@ func (db *DB) PutChunks(ctx context.Context, jobID string, chunks []store.Chunk,
 			return err
 		}
 		now := db.now()
-		_, err = tx.ExecContext(ctx, `UPDATE jobs SET stage = ?, done = ?, total = ?, updated_at = ? WHERE id = ?`,
+		_, err = tx.ExecContext(ctx, `UPDATE jobs SET stage = ?, done = ?, total = ?, attempts = 0, updated_at = ? WHERE id = ?`,
 			progress.Stage, progress.Done, progress.Total, timestamp{&now}, jobID)
 		return err
 	})

@@ -85,7 +85,7 @@ func toil(ctx context.Context, path string, seed uint64, next int) error {
 	if err := db.CreateKnowledgeBase(ctx, store.KnowledgeBase{ID: crashKB, Name: "crash"}); err != nil && !errors.Is(err, store.ErrConflict) {
 		return err
 	}
-	if _, err := db.RequeueAll(ctx); err != nil {
+	if _, err := db.RequeueAll(ctx, store.Suspects{Attempts: 1000}); err != nil {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))

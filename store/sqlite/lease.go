@@ -49,7 +49,7 @@ func nextWaiting(ctx context.Context, tx *sql.Tx, now time.Time, except []string
 		args = append(args, string(passed))
 	}
 	err = tx.QueryRowContext(ctx, `SELECT id FROM (
-			SELECT * FROM (SELECT turn, id FROM jobs WHERE status = 'queued' `+wanted+` ORDER BY turn, id LIMIT 1)
+			SELECT * FROM (SELECT turn, id FROM jobs WHERE status = 'queued' AND lease_until <= ?1 `+wanted+` ORDER BY turn, id LIMIT 1)
 			UNION ALL
 			SELECT * FROM (SELECT turn, id FROM jobs WHERE status = 'running' AND lease_until <= ?1 `+wanted+` ORDER BY turn, id LIMIT 1)
 		) ORDER BY turn, id LIMIT 1`, args...).Scan(&id)
@@ -84,10 +84,29 @@ func (db *DB) Requeue(ctx context.Context, id string) error {
 
 // RequeueAll implements store.Jobs. The attempts stay counted: a job that
 // takes the process down with it must not do so for ever.
-func (db *DB) RequeueAll(ctx context.Context) (n int, err error) {
+func (db *DB) RequeueAll(ctx context.Context, suspects store.Suspects) (n int, err error) {
 	err = db.write(ctx, "requeue running jobs", func(ctx context.Context, tx *sql.Tx) error {
-		n, err = db.requeue(ctx, tx, 0, `status = 'running'`)
-		return err
+		rows, err := tx.QueryContext(ctx, `SELECT id FROM (
+				SELECT id, attempts FROM jobs WHERE status = 'running' AND attempts >= ?
+				UNION ALL SELECT id, attempts FROM jobs WHERE status = 'queued' AND lease_until > 0
+			) ORDER BY attempts, id`, suspects.Attempts)
+		ids, err := collect(rows, err, func(row scanner) (id string, err error) {
+			err = row.Scan(&id)
+			return id, err
+		})
+		if err != nil {
+			return err
+		}
+		if n, err = db.requeue(ctx, tx, 0, `status = 'running'`); err != nil {
+			return err
+		}
+		for i, id := range ids {
+			from := suspects.Turn(i)
+			if _, err := tx.ExecContext(ctx, `UPDATE jobs SET lease_until = ? WHERE id = ?`, timestamp{&from}, id); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return n, err
 }
@@ -99,7 +118,7 @@ func (db *DB) requeue(ctx context.Context, tx *sql.Tx, uncount int, where string
 			AND NOT EXISTS (SELECT 1 FROM pending p WHERE p.document = jobs.document AND p.revision <> jobs.revision))`, append([]any{timestamp{&now}}, args...)...); err != nil {
 		return 0, err
 	}
-	res, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'queued', lease_until = 0, attempts = attempts - ?, updated_at = ?
+	res, err := tx.ExecContext(ctx, `UPDATE jobs SET status = 'queued', lease_until = 0, attempts = max(0, attempts - ?), updated_at = ?
 		WHERE `+where, append([]any{uncount, timestamp{&now}}, args...)...)
 	if err != nil {
 		return 0, err

@@ -23,7 +23,7 @@ func TestQueriesWalkIndexes(t *testing.T) {
 		"document":                   selectDocument,
 		"visible window":             `SELECT ` + chunkColumns + ` FROM` + visibleChunks + `WHERE d.id = ? AND c.ordinal >= ? ORDER BY c.ordinal LIMIT ?`,
 		"chunks of a revision":       `DELETE FROM chunks WHERE document = ? AND revision = ?`,
-		"next queued":                `SELECT turn, id FROM jobs WHERE status = 'queued' AND NOT ` + waitsForFetch + ` ORDER BY turn, id LIMIT 1`,
+		"next queued":                `SELECT turn, id FROM jobs WHERE status = 'queued' AND lease_until <= ?1 AND NOT ` + waitsForFetch + ` ORDER BY turn, id LIMIT 1`,
 		"lowest turn":                `SELECT min(turn) FROM jobs WHERE status = 'queued'`,
 		"jobs by status":             `SELECT ` + jobColumns + fromJobs + `WHERE j.status = ? AND j.id > ? ORDER BY j.id LIMIT ?`,
 		"latest messages":            `SELECT ` + messageColumns + ` FROM messages WHERE conversation_id = ? ORDER BY key DESC LIMIT ?`,

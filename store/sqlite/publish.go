@@ -33,8 +33,8 @@ func (db *DB) Publish(ctx context.Context, jobID string, doc store.Document, chu
 			}
 		}
 		now := db.now()
-		_, err = tx.ExecContext(ctx, `UPDATE jobs SET stage = ?1, done = 0, total = ?2, updated_at = ?3 WHERE id = ?4`,
-			store.StageIndex, n, timestamp{&now}, jobID)
+		_, err = tx.ExecContext(ctx, `UPDATE jobs SET stage = ?1, done = 0, total = ?2, attempts = iif(?5, attempts, 0), updated_at = ?3 WHERE id = ?4`,
+			store.StageIndex, n, timestamp{&now}, jobID, t.published())
 		return err
 	})
 }

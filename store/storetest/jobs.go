@@ -177,7 +177,7 @@ func testLease(t *testing.T, open func(t *testing.T) Records) {
 		f.start("kb_1", 2)
 		f.start("kb_1", 3)
 		f.queue("kb_1", 4)
-		n, err := f.RequeueAll(f.ctx)
+		n, err := f.RequeueAll(f.ctx, suspects)
 		f.must(err)
 		f.equal("given back", 2, n)
 		counts, err := f.CountJobs(f.ctx)
@@ -186,11 +186,49 @@ func testLease(t *testing.T, open func(t *testing.T) Records) {
 		f.equal("the crash counts as an attempt", 1, f.job("job_0002").Attempts)
 		f.equal("document", store.StatusQueued, f.document("doc_0003").Status)
 		f.equal("the ready one", store.StatusReady, f.document("doc_0001").Status)
-		n, err = f.RequeueAll(f.ctx)
+		n, err = f.RequeueAll(f.ctx, suspects)
 		f.must(err)
 		f.equal("nothing is left to give back", 0, n)
 	})
+	t.Run("suspects wait", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, job := f.start("kb_1", 1)
+		f.queue("kb_1", 2)
+		cutOff := func(now int) store.Job {
+			t.Helper()
+			_, err := f.RequeueAll(f.ctx, store.Suspects{Attempts: 3, From: at(now + 10), Apart: 2 * time.Second})
+			f.must(err)
+			leased, err := f.Lease(f.ctx, at(now), time.Hour)
+			f.must(err)
+			return leased
+		}
+		f.equal("second attempt", [2]any{job.ID, 2}, idAttempts(cutOff(20)))
+		f.equal("third attempt", [2]any{job.ID, 3}, idAttempts(cutOff(30)))
+		f.equal("another comes first", [2]any{"job_0002", 1}, idAttempts(cutOff(40)))
+		f.equal("it is queued", store.StatusQueued, f.job(job.ID).Status)
+		f.equal("and waits again", [2]any{"job_0002", 2}, idAttempts(cutOff(49)))
+		_, err := f.Lease(f.ctx, at(58), time.Hour)
+		f.wantErr(err, store.ErrNotFound)
+		cutOff(51)
+		_, err = f.Lease(f.ctx, at(60), time.Hour)
+		f.wantErr(err, store.ErrNotFound)
+		_, err = f.RequeueAll(f.ctx, store.Suspects{Attempts: 3, From: at(70), Apart: 2 * time.Minute})
+		f.must(err)
+		f.equal("both wait", [2]time.Time{at(70), at(72)}, [2]time.Time{f.job(job.ID).LeaseUntil, f.job("job_0002").LeaseUntil})
+		leased, err := f.Lease(f.ctx, at(71), time.Hour)
+		f.must(err)
+		f.equal("its turn", [2]any{job.ID, 4}, idAttempts(leased))
+		f.must(f.PutChunks(f.ctx, job.ID, sampleChunks(doc, 1, 0, 3), store.Progress{Stage: store.StageEmbed, Done: 3, Total: 9}))
+		f.equal("it got further", 0, f.job(job.ID).Attempts)
+		f.equal("and is none any more", [2]any{job.ID, 1}, idAttempts(cutOff(71)))
+	})
 }
+
+// suspects that do not wait.
+var suspects = store.Suspects{Attempts: 1000}
+
+func idAttempts(j store.Job) [2]any { return [2]any{j.ID, j.Attempts} }
 
 func testJobs(t *testing.T, open func(t *testing.T) Records) {
 	t.Run("fail", func(t *testing.T) {

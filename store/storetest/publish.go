@@ -71,7 +71,7 @@ func testPublish(t *testing.T, open func(t *testing.T) Records) {
 		all := sampleChunks(doc, 1, 0, 3)
 		f.must(f.Publish(f.ctx, job.ID, parsed(doc), all))
 		// Killed before Finish: the next attempt does it again.
-		n, err := f.RequeueAll(f.ctx)
+		n, err := f.RequeueAll(f.ctx, suspects)
 		f.must(err)
 		f.equal("requeued", 1, n)
 		f.equal("document", store.StatusQueued, f.document(doc.ID).Status)
