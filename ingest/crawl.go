@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"ragagent/ingest/fetch"
 	"ragagent/store"
@@ -107,24 +108,56 @@ func (c *crawling) page(ctx context.Context, page fetch.Page) error {
 	return err
 }
 
-// keep makes a document of a page. Twice does no harm: the same bytes, or the
-// same URL, are one document.
+// keep makes a document of a page, or those of an archive. Twice does no harm:
+// the same bytes, or the same URL, are one document.
 func (c *crawling) keep(ctx context.Context, page fetch.Page) error {
 	body := &download{from: page.Body}
-	up := Upload{Name: page.Name, MIME: page.ContentType, Body: body, Metadata: c.given()}
-	done, err := c.Submit(ctx, c.doc.KnowledgeBaseID, fromURL(up, page.Address))
+	content, err := c.sniff(ctx, body)
+	defer content.close()
+	var document, left string
+	switch {
+	case errors.Is(err, store.ErrTooLarge):
+		return &webError{fmt.Errorf("store %s: %w", page.Address, err)}
+	case err != nil:
+	case content.archive:
+		document, left, err = c.keepArchive(ctx, page, content)
+	default:
+		var done Submitted
+		up := Upload{Name: page.Name, MIME: page.ContentType, Body: content, Metadata: c.given()}
+		done, err = c.Submit(ctx, c.doc.KnowledgeBaseID, fromURL(up, page.Address))
+		document = done.Document.ID
+	}
 	if body.err != nil {
 		return &webError{fmt.Errorf("fetch %s: %w", page.Address, body.err)}
 	}
 	if err != nil {
 		return err
 	}
-	a := c.fetchedNow(store.Address{KnowledgeBaseID: c.doc.KnowledgeBaseID, DocumentID: done.Document.ID, URL: page.Address, Refresh: c.order.Refresh}, page.Response)
+	a := c.fetchedNow(store.Address{KnowledgeBaseID: c.doc.KnowledgeBaseID, DocumentID: document, URL: page.Address, Refresh: c.order.Refresh}, page.Response)
+	a.Error = left
 	err = c.cfg.Records.PutAddress(ctx, a)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // deleted at once
 	}
 	return err
+}
+
+// keepArchive makes documents of the files in an archive, as of one that is
+// fetched alone. It returns the first of them, which is what the URL stands for
+// from then on, and what was left out.
+func (c *crawling) keepArchive(ctx context.Context, page fetch.Page, f *fetched) (document, left string, err error) {
+	up := archiveFrom(page.Address, page.Response, c.given())
+	all, _, err := c.Unpack(ctx, c.doc.KnowledgeBaseID, up, f.file, f.size)
+	if err != nil {
+		return "", "", err
+	}
+	left = strings.TrimPrefix(leftOut(all), ": ")
+	for _, one := range all {
+		if one.Err == nil {
+			return one.DocumentID, left, nil
+		}
+	}
+	return "", "", &webError{fmt.Errorf("nothing in the archive was taken: %s", left)}
 }
 
 // given is what was said of the pages when the crawl was ordered.

@@ -112,3 +112,48 @@ func TestArchiveBehindAURLThatIsRefused(t *testing.T) {
 	}
 	h.verify(t)
 }
+
+// TestArchiveFoundWhileCrawling: its files are documents, as those of an archive
+// that is fetched alone; one that holds nothing is left out, and the crawl goes on.
+func TestArchiveFoundWhileCrawling(t *testing.T) {
+	s := newSite(t, map[string]string{
+		"/":    `Start. <a href="/box">box</a> <a href="/none">none</a> <a href="/c">c</a>`,
+		"/box": archived(t, "a.txt", "One.", "in/b.txt", "Two."), "/none": archived(t, "../x.txt", "Out."), "/c": "Three.",
+	})
+	c := newClock()
+	h := build(t, t.TempDir(), fetching(t, s, c))
+	h.start(t)
+	done := h.submitURL(t, ingest.URLOrder{URL: s.URL + "/", Metadata: store.Metadata{"team": "a"}, Refresh: time.Hour, Crawl: &ingest.CrawlOrder{}})
+	if last := h.end(t, done.Job.ID); last.Status != store.StatusReady {
+		t.Fatalf("%+v", last)
+	}
+	waitFor(t, func() bool {
+		n, err := h.records.CountJobs(t.Context())
+		return err == nil && n[store.StatusReady] == 4
+	})
+	got := h.texts(t)
+	delete(got, s.URL+"/")
+	box := s.URL + "/box/"
+	if diff := cmp.Diff(map[string]string{box + "a.txt": "One.", box + "in/b.txt": "Two.", s.URL + "/c": "Three."}, got); diff != "" {
+		t.Error(diff)
+	}
+
+	// It is followed as one that was fetched alone.
+	s.set("/box", archived(t, "a.txt", "One, and more."))
+	c.advance(2 * time.Hour)
+	h.NudgeFetch()
+	waitFor(t, func() bool {
+		docs, err := h.records.Documents(t.Context(), h.kb.ID, store.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, doc := range docs {
+			if doc.Pending == nil && doc.Status == store.StatusReady && doc.Bytes != 4 {
+				names = append(names, doc.Name)
+			}
+		}
+		return len(docs) == 3 && len(names) == 3
+	})
+	h.verify(t)
+}
