@@ -26,13 +26,16 @@ type askRequest struct {
 	Messages       []askMessage    `json:"messages"`
 	KnowledgeBases []string        `json:"knowledge_bases"`
 	ConversationID string          `json:"conversation_id"`
-	Agent          json.RawMessage `json:"agent"`
+	Agent          string          `json:"agent"`
 	Strategy       string          `json:"strategy"`
 	MaxIterations  *int            `json:"max_iterations"`
 	TopK           *int            `json:"top_k"`
 	Filter         json.RawMessage `json:"filter"`
 	OutputSchema   json.RawMessage `json:"output_schema"`
-	Stream         bool            `json:"stream"`
+	// Interactive: calls with side effects wait for approval, and the agent may
+	// ask questions. See resumeRun.
+	Interactive bool `json:"interactive"`
+	Stream      bool `json:"stream"`
 }
 
 type askMessage struct {
@@ -53,24 +56,35 @@ func (s *Server) ask(c echo.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(c.Request().Context(), s.cfg.AskTimeout)
 	defer cancel()
-	input, err := s.inputOf(ctx, in)
+	asked, err := s.askedOf(ctx, in)
 	if err != nil {
 		return err
 	}
 	if err := s.wantReady(); err != nil {
 		return err
 	}
-	if in.Stream {
-		return s.askStreaming(ctx, c, fingerprintOf(body), input)
+	return s.answer(ctx, c, fingerprintOf(body), asked, in.Stream)
+}
+
+// asked is a run that is about to begin.
+type asked struct {
+	tools []tool.Tool
+	run   func(ctx context.Context) iter.Seq2[agent.Event, error]
+}
+
+// answer runs what was asked for and sends its result, or its events.
+func (s *Server) answer(ctx context.Context, c echo.Context, print fingerprint, asked asked, streaming bool) error {
+	if streaming {
+		return s.askStreaming(ctx, c, print, asked)
 	}
-	return s.once(c, fingerprintOf(body), func() (int, any, error) {
+	return s.once(c, print, func() (int, any, error) {
 		leave, err := s.asks.enter(ctx)
 		if err != nil {
 			return 0, nil, err
 		}
 		defer leave()
-		run := s.metrics.newRun(input.Tools)
-		for event, err := range s.cfg.Agent.Run(ctx, input) {
+		run := s.metrics.newRun(asked.tools)
+		for event, err := range asked.run(ctx) {
 			if err != nil {
 				return 0, nil, withResult(err, run.result)
 			}
@@ -85,7 +99,7 @@ func (s *Server) ask(c echo.Context) error {
 
 // askStreaming is ask as server-sent events. An answer that is given again for
 // its Idempotency-Key is the result alone.
-func (s *Server) askStreaming(ctx context.Context, c echo.Context, print fingerprint, input agent.Input) error {
+func (s *Server) askStreaming(ctx context.Context, c echo.Context, print fingerprint, asked asked) error {
 	known, finish, err := s.claim(c, print)
 	if err != nil {
 		return err
@@ -102,9 +116,8 @@ func (s *Server) askStreaming(ctx context.Context, c echo.Context, print fingerp
 		return err
 	}
 	defer leave()
-	run := s.metrics.newRun(input.Tools)
-	err = pump(ctx, stream,
-		func(ctx context.Context) iter.Seq2[agent.Event, error] { return s.cfg.Agent.Run(ctx, input) },
+	run := s.metrics.newRun(asked.tools)
+	err = pump(ctx, stream, asked.run,
 		func(event agent.Event) error {
 			run.saw(event)
 			return stream.send(string(event.Kind), event)
@@ -141,46 +154,67 @@ func withResult(err error, result *agent.Result) error {
 	return &p
 }
 
-func (s *Server) inputOf(ctx context.Context, in askRequest) (agent.Input, error) {
+// askedOf checks a request and binds the agent and the tools it asks for.
+func (s *Server) askedOf(ctx context.Context, in askRequest) (asked, error) {
+	answerer, declared, err := s.agentOf(in.Agent)
+	if err != nil {
+		return asked{}, err
+	}
+	if len(in.KnowledgeBases) == 0 {
+		in.KnowledgeBases = declared.KnowledgeBases
+	}
+	input, scope, err := s.inputOf(ctx, in)
+	if err != nil {
+		return asked{}, err
+	}
+	if input.OutputSchema == nil {
+		if input.OutputSchema, err = declared.Schema(); err != nil {
+			return asked{}, invalidField("agent", "output_schema: %v", err)
+		}
+	}
+	if input.Tools, err = s.toolsOf(scope, declared); err != nil {
+		return asked{}, err
+	}
+	if input.Scope, err = scopeJSON(in, scope); err != nil {
+		return asked{}, err
+	}
+	return asked{input.Tools, func(ctx context.Context) iter.Seq2[agent.Event, error] { return answerer.Run(ctx, input) }}, nil
+}
+
+func (s *Server) inputOf(ctx context.Context, in askRequest) (agent.Input, Scope, error) {
 	question, history, err := conversationOf(in)
 	if err != nil {
-		return agent.Input{}, err
+		return agent.Input{}, Scope{}, err
 	}
-	input := agent.Input{Question: question, History: history, ConversationID: in.ConversationID}
-	if err := laterField("agent", in.Agent); err != nil {
-		return input, err
-	}
+	input := agent.Input{Question: question, History: history, ConversationID: in.ConversationID, Interactive: in.Interactive}
 	if schema := bytes.TrimSpace(in.OutputSchema); len(schema) > 0 && string(schema) != "null" {
 		if _, err := tool.CompileSchema(schema); err != nil {
-			return input, invalidField("output_schema", "%v", err)
+			return input, Scope{}, invalidField("output_schema", "%v", err)
 		}
 		input.OutputSchema = schema
 	}
 	if input.Strategy, err = s.strategyOf(in.Strategy); err != nil {
-		return input, err
+		return input, Scope{}, err
 	}
 	if input.MaxIterations, err = boundedInt("max_iterations", in.MaxIterations, 1, agent.MaxMaxIterations); err != nil {
-		return input, err
+		return input, Scope{}, err
 	}
-	topK, err := topKOf(in.TopK)
-	if err != nil {
-		return input, err
+	var scope Scope
+	if scope.TopK, err = topKOf(in.TopK); err != nil {
+		return input, scope, err
 	}
-	filter, err := store.ParseFilter(in.Filter)
-	if err != nil {
-		return input, err
+	if scope.Filter, err = store.ParseFilter(in.Filter); err != nil {
+		return input, scope, err
 	}
-	kbs, err := s.scopeOf(ctx, in.KnowledgeBases)
-	if err != nil {
-		return input, err
+	if scope.KnowledgeBases, err = s.scopeOf(ctx, in.KnowledgeBases); err != nil {
+		return input, scope, err
 	}
 	if in.ConversationID != "" {
 		if _, err := s.cfg.Records.Conversation(ctx, in.ConversationID); err != nil {
-			return input, missing(err, "conversation", in.ConversationID)
+			return input, scope, missing(err, "conversation", in.ConversationID)
 		}
 	}
-	input.Tools, err = s.cfg.Tools(Scope{KnowledgeBases: kbs, TopK: topK, Filter: filter})
-	return input, err
+	return input, scope, nil
 }
 
 // strategyOf finds the strategy of a name; nil for none, which leaves it to the

@@ -28,6 +28,8 @@ type Config struct {
 	Addresses Addresses
 	Retriever retrieval.Retriever
 	Agent     Agent
+	// Agents are others that a request may name; nil: none.
+	Agents Agents
 	// Tools returns what the agent may call for one question. What they can
 	// reach is fixed here, by the server: never by a model or a document.
 	Tools func(Scope) ([]tool.Tool, error)
@@ -92,6 +94,8 @@ type Scope struct {
 	KnowledgeBases []store.KnowledgeBase // at least one
 	TopK           int                   // 0 means the knowledge base's default
 	Filter         *store.Filter         // documents that may be found; nil for all
+	ScoreThreshold float64               // 0 means the knowledge base's default
+	NoRerank       bool
 }
 
 // Readiness is how far the search indexes are loaded.
@@ -105,6 +109,7 @@ type Readiness struct {
 // Agent answers questions; agent.Agent implements it.
 type Agent interface {
 	Run(ctx context.Context, in agent.Input) iter.Seq2[agent.Event, error]
+	Resume(ctx context.Context, in agent.Resume) iter.Seq2[agent.Event, error]
 }
 
 // Ingest changes what there is to search; ingest.Service implements it.
@@ -162,6 +167,7 @@ type Records interface {
 	Messages(ctx context.Context, conversationID string, page store.Page) ([]store.Message, error)
 	DeleteConversation(ctx context.Context, id string) error
 	Run(ctx context.Context, id string) (store.Run, error)
+	Checkpoint(ctx context.Context, runID string) (store.Checkpoint, error)
 
 	Evaluation(ctx context.Context, id string) (store.Evaluation, error)
 	Evaluations(ctx context.Context, page store.Page) ([]store.Evaluation, error)

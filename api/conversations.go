@@ -7,6 +7,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"ragagent/agent"
 	"ragagent/store"
 )
 
@@ -93,7 +94,10 @@ type runAnswer struct {
 	Question       string `json:"question"`
 	Answer         string `json:"answer"`
 	FinishedReason string `json:"finished_reason"`
-	Error          string `json:"error,omitempty"`
+	// Status is "ended", or where a run stands that has not.
+	Status     string            `json:"status"`
+	Interrupts []agent.Interrupt `json:"interrupts,omitempty"`
+	Error      string            `json:"error,omitempty"`
 	// Trace is the tree of the run as it was stored; null without one.
 	Trace     json.RawMessage `json:"trace"`
 	Steps     []thoughtAnswer `json:"steps"`
@@ -111,15 +115,6 @@ type thoughtAnswer struct {
 	ElapsedMS   int64  `json:"elapsed_ms"`
 }
 
-func (s *Server) getRun(c echo.Context) error {
-	id := param(c, "id")
-	run, err := s.cfg.Records.Run(c.Request().Context(), id)
-	if err != nil {
-		return missing(err, "run", id)
-	}
-	return reply(c, http.StatusOK, runOf(run))
-}
-
 func runOf(r store.Run) runAnswer {
 	out := runAnswer{
 		ID:             r.ID,
@@ -128,6 +123,7 @@ func runOf(r store.Run) runAnswer {
 		Question:       r.Question,
 		Answer:         r.Answer,
 		FinishedReason: r.FinishedReason,
+		Status:         "ended",
 		Error:          r.Error,
 		Trace:          r.Trace,
 		Steps:          make([]thoughtAnswer, len(r.Steps)),

@@ -33,7 +33,7 @@ func TestConversations(t *testing.T) {
 	h.want(h.get("/api/v1/conversations/conv_1?limit=1"), 200, `{`+head+`,"messages":[`+first+`],"next_cursor":"msg_1"}`)
 	h.want(h.get("/api/v1/conversations/conv_1?cursor=msg_1"), 200, `{`+head+`,"messages":[`+second+`],"next_cursor":null}`)
 	h.want(h.get("/api/v1/runs/run_1"), 200, `{"id":"run_1","conversation_id":"conv_1","agent":"assistant","question":"How much?","answer":"2.9 [1]",
-		"finished_reason":"complete","trace":{"label":"run","children":[]},"started_at":"2026-03-04T05:06:07Z","ended_at":"2026-03-04T05:06:07Z",
+		"finished_reason":"complete","status":"ended","trace":{"label":"run","children":[]},"started_at":"2026-03-04T05:06:07Z","ended_at":"2026-03-04T05:06:07Z",
 		"steps":[{"position":1,"thought":"search","tool":"dataset_retriever","tool_input":"{\"query\":\"x\"}","observation":"Source 1","elapsed_ms":4}]}`)
 
 	if r := h.do(http.MethodDelete, "/api/v1/conversations/conv_1", ""); r.status != 204 {

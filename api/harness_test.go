@@ -297,6 +297,14 @@ type scriptedAgent struct {
 	// hang, if not nil, is closed when the run waits for its context to end.
 	hang  chan struct{}
 	calls int
+
+	resumed agent.Resume
+}
+
+// Resume says what Run does.
+func (a *scriptedAgent) Resume(ctx context.Context, in agent.Resume) iter.Seq2[agent.Event, error] {
+	a.resumed = in
+	return a.Run(ctx, agent.Input{Tools: in.Tools})
 }
 
 func (a *scriptedAgent) Run(ctx context.Context, in agent.Input) iter.Seq2[agent.Event, error] {

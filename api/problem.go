@@ -100,8 +100,8 @@ func invalidField(field, format string, args ...any) *Problem {
 }
 
 // notSupported is a 400 for a field of the contract that a later version serves.
-func notSupported(field, format string, args ...any) *Problem {
-	p := invalidField(field, format, args...)
+func notSupported(field, reason string) *Problem {
+	p := invalidField(field, "%s", reason)
 	p.Code = CodeNotSupported
 	return p
 }

@@ -67,11 +67,6 @@ func TestBadQuestions(t *testing.T) {
 	invalid := func(field, detail string) Problem {
 		return Problem{Status: 400, Code: CodeInvalid, Detail: field + ": " + detail, Errors: []ProblemField{{field, detail}}}
 	}
-	later := func(field string) Problem {
-		p := invalid(field, "is not supported yet: leave it out")
-		p.Code = CodeNotSupported
-		return p
-	}
 	unknown := func(i int) Problem {
 		const detail = `there is no knowledge base "nope"`
 		return Problem{Status: 404, Code: CodeNotFound, Detail: detail, Errors: []ProblemField{{fmt.Sprintf("knowledge_bases[%d]", i), detail}}}
@@ -105,7 +100,8 @@ func TestBadQuestions(t *testing.T) {
 		{"/ask", `"messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a"}]`, invalid("messages[1].role", "must be user: the last message is the question")},
 		{"/ask", `"messages":[{"role":"user","content":""}]`, invalid("messages[0].content", "is missing or empty")},
 		{"/ask", `"question":"q","filter":{"or":[]}`, invalid("filter.or", "must be a list of one or more filters")},
-		{"/ask", `"question":"q","agent":"research"`, later("agent")},
+		{"/ask", `"question":"q","agent":"research"`, Problem{Status: 400, Code: CodeNotSupported, Detail: "agent: this server has no other agents: leave it out",
+			Errors: []ProblemField{{Field: "agent", Detail: "this server has no other agents: leave it out"}}}},
 		{"/ask", `"question":"q","output_schema":{"type":"string"}`, invalid("output_schema", `the schema has to be of "type": "object"`)},
 		{"/ask", `"question":"q","strategy":"magic"`, invalid("strategy", `must be one of function_call, react, not "magic"`)},
 		{"/ask", `"question":"q","conversation_id":"conv_9"`, Problem{Status: 404, Code: CodeNotFound, Detail: `there is no conversation "conv_9"`}},

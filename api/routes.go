@@ -70,6 +70,13 @@ func (s *Server) routes() []route {
 		{http.MethodGet, v1 + "/conversations/:id", s.getConversation},
 		{http.MethodDelete, v1 + "/conversations/:id", s.deleteConversation},
 		{http.MethodGet, v1 + "/runs/:id", s.getRun},
+		{http.MethodPost, v1 + "/runs/:id/resume", s.resumeRun},
+
+		{http.MethodGet, v1 + "/agents", s.listAgents},
+		{http.MethodPut, v1 + "/agents/:name", s.putAgent},
+		{http.MethodDelete, v1 + "/agents/:name", s.deleteAgent},
+		{http.MethodGet, v1 + "/strategies", s.listStrategies},
+		{http.MethodGet, v1 + "/tools", s.listTools},
 
 		{http.MethodPost, v1 + "/backup", s.backup},
 		{http.MethodPost, v1 + "/verify", s.verify},

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"ragagent/store"
@@ -52,15 +51,6 @@ func boundedInt(field string, given *int, low, high int) (int, error) {
 		return 0, invalidField(field, "is %d, allowed are %d to %d", *given, low, high)
 	}
 	return *given, nil
-}
-
-// laterField refuses a field of the contract that nothing serves yet: ignoring
-// a filter would answer another question than the one that was asked.
-func laterField(field string, given json.RawMessage) error {
-	if given == nil || string(given) == "null" {
-		return nil
-	}
-	return notSupported(field, "is not supported yet: leave it out")
 }
 
 // questionProblem checks a text that is asked or searched.

@@ -30,7 +30,7 @@ func TestConfigHasToBeWhole(t *testing.T) {
 func TestAddressesAndMethodsThatAreNot(t *testing.T) {
 	h := newHarness(t)
 	nothing := Problem{Status: 404, Code: CodeNotFound, Detail: "there is nothing at this address"}
-	for _, path := range []string{"/api", "/api/v1", "/api/v2/jobs", "/api/v1/agents", "/api/v1/jobs/", "/v1/models", "/mcp"} {
+	for _, path := range []string{"/api", "/api/v1", "/api/v2/jobs", "/api/v1/agent", "/api/v1/jobs/", "/v1/models", "/mcp"} {
 		h.wantProblem(h.get(path), nothing)
 	}
 	h.wantProblem(h.post("/elsewhere", "{}"), nothing)

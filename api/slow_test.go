@@ -84,6 +84,10 @@ type endless struct {
 	left  chan error
 }
 
+func (endless) Resume(context.Context, agent.Resume) iter.Seq2[agent.Event, error] {
+	panic("nothing is resumed")
+}
+
 func (e endless) Run(ctx context.Context, _ agent.Input) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
 		for yield(e.event, nil) {

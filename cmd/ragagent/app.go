@@ -31,6 +31,7 @@ const (
 	recordsFile   = "ragagent.db"
 	blobsFolder   = "blobs"
 	indexesFolder = "indexes" // what indexes were: see store/sidefile
+	agentsFolder  = "agents"  // agents that users have declared, in YAML
 	spoolFolder   = "spool"   // uploads that are still being read
 )
 
@@ -103,6 +104,9 @@ func openApp(ctx context.Context, cfg appConfig) (_ *app, err error) {
 	}
 	if err := a.wire(cfg); err != nil {
 		return nil, err
+	}
+	if _, err := a.records.InterruptCheckpoints(ctx, time.Now()); err != nil { // of a process that is gone: we have the folder
+		return nil, explained(err, a.recordsPath())
 	}
 	return a, explained(a.service.Recover(ctx), a.recordsPath())
 }

@@ -11,13 +11,32 @@ import (
 	"ragagent/store/sqlite"
 )
 
-// tools are what the agent may call for one question.
+// toolNames are those that agents in YAML may ask for.
+var toolNames = []string{
+	builtin.RetrieverName, "list_documents", "read_document", "find_in_document", "calculator", "current_time",
+}
+
+// tools are what the agent may call for one question. Without a knowledge base
+// there is nothing to search.
 func (a *app) tools(scope api.Scope) ([]tool.Tool, error) {
+	calculator, err := builtin.NewCalculator()
+	if err != nil {
+		return nil, err
+	}
+	clock, err := builtin.NewClock(builtin.ClockConfig{})
+	if err != nil {
+		return nil, err
+	}
+	if len(scope.KnowledgeBases) == 0 {
+		return []tool.Tool{calculator, clock}, nil
+	}
 	search, err := builtin.NewDatasetRetriever(builtin.RetrieverConfig{
 		Retriever:      a.retriever,
 		KnowledgeBases: scope.KnowledgeBases,
 		TopK:           scope.TopK,
 		Filter:         scope.Filter,
+		ScoreThreshold: scope.ScoreThreshold,
+		NoRerank:       scope.NoRerank,
 	})
 	if err != nil {
 		return nil, err
@@ -27,14 +46,6 @@ func (a *app) tools(scope api.Scope) ([]tool.Tool, error) {
 		KnowledgeBases: scope.KnowledgeBases,
 		Filter:         scope.Filter,
 	})
-	if err != nil {
-		return nil, err
-	}
-	calculator, err := builtin.NewCalculator()
-	if err != nil {
-		return nil, err
-	}
-	clock, err := builtin.NewClock(builtin.ClockConfig{})
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"ragagent/agent"
+	"ragagent/agent/catalog"
 	"ragagent/agent/codeact/quickjs"
 	"ragagent/agent/llm"
 	"ragagent/agent/llm/extractive"
@@ -161,7 +163,8 @@ func (a *app) wireServer(cfg appConfig) error {
 	if err != nil {
 		return err
 	}
-	answerer, err := agent.New(agent.Config{Model: model, Texts: a.service, Conversations: a.records, Log: cfg.log})
+	base := agent.Config{Model: model, Texts: a.service, Conversations: a.records, Checkpoints: a.records, Log: cfg.log}
+	answerer, err := agent.New(base)
 	if err != nil {
 		return err
 	}
@@ -169,17 +172,30 @@ func (a *app) wireServer(cfg appConfig) error {
 	if err != nil {
 		return err
 	}
-	a.server, err = api.New(api.Config{
-		Records:   a.records,
-		Blobs:     a.blobs,
-		Ingest:    a.service,
-		Addresses: a.service,
-		Retriever: a.retriever,
-		Agent:     answerer,
-		Tools:     a.tools,
-		Strategies: map[string]agent.Strategy{
-			"function_call": agent.FunctionCalling{}, "react": agent.ReAct{}, "codeact": agent.CodeAct{Interpreter: interpreter},
+	strategies := map[string]agent.Strategy{
+		"function_call": agent.FunctionCalling{}, "react": agent.ReAct{}, "codeact": agent.CodeAct{Interpreter: interpreter},
+	}
+	agents, err := catalog.New(catalog.Config{
+		Folder: filepath.Join(cfg.data, agentsFolder), Base: base, Strategies: strategies, Tools: toolNames,
+		OpenModel: func(name string) (llm.Model, error) {
+			models := cfg.models
+			models.LLM = name
+			return newModel(models)
 		},
+	})
+	if err != nil {
+		return err
+	}
+	a.server, err = api.New(api.Config{
+		Records:     a.records,
+		Blobs:       a.blobs,
+		Ingest:      a.service,
+		Addresses:   a.service,
+		Retriever:   a.retriever,
+		Agent:       answerer,
+		Tools:       a.tools,
+		Agents:      agents,
+		Strategies:  strategies,
 		Fields:      a.index.Fields,
 		Evaluations: a.evaluations,
 		DenseWeight: a.weights.Weight,
