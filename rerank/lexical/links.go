@@ -19,10 +19,11 @@ const (
 	mentionWeight = .2
 )
 
-// link is a tie between a good chunk and another one.
+// link is a tie that may be between a good chunk and another one.
 type link struct {
-	from, to int
-	mention  bool // from's text names to's title; else the other way round
+	namer, named *passage // the one's text names the other's title
+	to           int      // the passage that gains
+	gain         float64
 }
 
 // addLinks hands evidence on along titles. With a one of the best chunks, b
@@ -39,29 +40,51 @@ func (r *Reranker) addLinks(q *question, passages []*passage) {
 	}
 	rarity := r.titleRarity(q, passages)
 	gains := make([]float64, len(passages))
+	var links, held []link
 	for from := range passages[:min(linkSources, len(passages))] {
-		links := r.linksOf(q, passages, from, rarity)
-		if len(links) > maxLinks {
+		links = q.linksOf(links[:0], passages, from, rarity)
+		// Reading texts is what takes time: first those that would change anything.
+		held = held[:0]
+		for _, l := range links {
+			if l.gain > gains[l.to] && r.holds(q, &l) {
+				held = append(held, l)
+			}
+		}
+		if len(held) == 0 || r.isList(q, links) {
 			continue
 		}
-		a := passages[from]
-		strength := a.evidence / passages[0].evidence
-		for _, l := range links {
-			named := l.to
-			if !l.mention {
-				named = from
-			}
-			w := strength * rarity[named]
-			gain := w * q.missing(a, passages[l.to])
-			if l.mention {
-				gain += mentionWeight * w
-			}
-			gains[l.to] = max(gains[l.to], gain)
+		for _, l := range held {
+			gains[l.to] = max(gains[l.to], l.gain)
 		}
 	}
 	for i, gain := range gains {
 		passages[i].add("linked by title", gain)
 	}
+}
+
+func (r *Reranker) holds(q *question, l *link) bool { return r.names(q, l.namer, l.named) }
+
+// isList says whether more than maxLinks of the links hold.
+func (r *Reranker) isList(q *question, links []link) bool {
+	if len(links) <= maxLinks {
+		return false
+	}
+	possible := links[:0:0]
+	for _, l := range links {
+		if l.namer.mayName(l.named) {
+			possible = append(possible, l)
+		}
+	}
+	n := 0
+	for i := range possible {
+		if n+len(possible)-i <= maxLinks {
+			return false
+		}
+		if r.holds(q, &possible[i]) {
+			n++
+		}
+	}
+	return n > maxLinks
 }
 
 // missing returns the share, by idf, of the terms that a lacks and b has.
@@ -75,20 +98,25 @@ func (q *question) missing(a, b *passage) float64 {
 	return sum / q.total
 }
 
-// linksOf finds the ties of one chunk. rarity is 0 for titles that do not link.
-func (r *Reranker) linksOf(q *question, passages []*passage, from int, rarity []float64) []link {
-	var links []link
+// linksOf appends the ties that one chunk may have, whatever the texts say.
+// rarity is 0 for titles that do not link.
+func (q *question) linksOf(links []link, passages []*passage, from int, rarity []float64) []link {
 	a := passages[from]
-	for to := range passages {
-		b := passages[to]
+	strength := a.evidence / passages[0].evidence
+	for to, b := range passages {
 		if to == from || b.hit.Title == a.hit.Title {
 			continue
 		}
-		if rarity[to] > 0 && r.names(q, a, b) {
-			links = append(links, link{from, to, true})
+		res := q.missing(a, b)
+		if rarity[to] > 0 {
+			w := strength * rarity[to]
+			gain := w * res
+			gain += mentionWeight * w
+			links = append(links, link{namer: a, named: b, to: to, gain: gain})
 		}
-		if rarity[from] > 0 && r.names(q, b, a) {
-			links = append(links, link{from, to, false})
+		if rarity[from] > 0 {
+			w := strength * rarity[from]
+			links = append(links, link{namer: b, named: a, to: to, gain: w * res})
 		}
 	}
 	return links

@@ -16,22 +16,32 @@ type textView struct {
 	terms    []string
 }
 
-// names says whether p's text names other's title: whether the words of the
-// title follow one another in it.
-func (r *Reranker) names(q *question, p, other *passage) bool {
+// mayName is false only if p's text certainly does not name other's title; most
+// often it is.
+func (p *passage) mayName(other *passage) bool {
 	if p.text == nil {
 		p.text = new(textView)
 		p.text.letters.skim(p.hit.Text)
 	}
-	t := p.text
-	if !t.letters.mayHold(other.title[other.rarest]) {
-		return false // most often
+	l := &p.text.letters
+	if !l.mayHold(other.title[other.rarest]) {
+		return false
 	}
 	for _, term := range other.title {
-		if !t.letters.mayHold(term) {
+		if !l.mayHold(term) {
 			return false
 		}
 	}
+	return true
+}
+
+// names says whether p's text names other's title: whether the words of the
+// title follow one another in it.
+func (r *Reranker) names(q *question, p, other *passage) bool {
+	if !p.mayName(other) {
+		return false
+	}
+	t := p.text
 	if !t.analysed {
 		if named, certain := r.namesHere(q, p, other); certain {
 			return named
@@ -75,6 +85,12 @@ func (r *Reranker) namesHere(q *question, p, other *passage) (named, certain boo
 		}
 		start = afterSpaces(text, start, countSpaces(l.text[at:at+next]))
 		end := endOfPiece(text, start)
+		// Most places are in another word.
+		q.tokens = r.analyzer.Append(q.tokens[:0], text[start:end])
+		if !sideBySide(q.tokens, title[other.rarest:other.rarest+1], termOf) {
+			at, start = endOfPiece(l.text, at+next), end
+			continue
+		}
 		from, to := back(text, start, piecesAround*before), ahead(text, end, piecesAround*after)
 		q.tokens = r.analyzer.Append(q.tokens[:0], text[from:to])
 		if sideBySide(q.tokens, title, termOf) {
