@@ -44,7 +44,7 @@ func (f *field) setFollows(docs int, tokens int64) {
 		at.mark(f, term, uint8(i+1))
 	}
 	for _, term := range terms {
-		f.dense[term].follows.find(f, term, at)
+		f.dense[term].follows.find(f.dense[term], at)
 	}
 }
 
@@ -52,6 +52,7 @@ func (f *field) setFollows(docs int, tokens int64) {
 type places struct {
 	starts []uint32 // of each doc in codes
 	codes  []uint8
+	marked []uint32 // indexes in codes, in the order they were marked
 }
 
 // Positions are not much more than tokens, and few on average; only a file that
@@ -65,8 +66,10 @@ const (
 // that would be too much.
 func newPlaces(f *field, terms []uint32, docs int, tokens int64) *places {
 	p := &places{starts: make([]uint32, docs+1)}
+	occurrences := 0
 	for _, term := range terms {
 		f.eachPosition(term, func(doc, position uint32) {
+			occurrences++
 			p.starts[doc+1] = max(p.starts[doc+1], min(position, math.MaxUint32-2)+2)
 		})
 	}
@@ -79,28 +82,35 @@ func newPlaces(f *field, terms []uint32, docs int, tokens int64) *places {
 		return nil
 	}
 	p.codes = make([]uint8, total)
+	p.marked = make([]uint32, 0, occurrences)
 	return p
 }
 
 func (p *places) mark(f *field, term uint32, code uint8) {
-	f.eachPosition(term, func(doc, position uint32) { p.codes[p.starts[doc]+position] = code })
+	f.eachPosition(term, func(doc, position uint32) {
+		i := p.starts[doc] + position
+		p.codes[i] = code
+		p.marked = append(p.marked, i)
+	})
 }
 
-// find looks up what stands behind each occurrence of a term.
-func (f *follows) find(of *field, term uint32, at *places) {
-	d := of.dense[term]
+// find looks up what stands behind each occurrence of a term. Terms are asked for
+// in the order they were marked.
+func (f *follows) find(d *dense, at *places) {
 	f.starts = make([]uint32, len(d.docs))
-	f.next = make([]uint8, 0, len(d.tfs))
-	of.eachPosition(term, func(doc, position uint32) {
-		f.starts[doc/64]++
-		f.next = append(f.next, at.codes[at.starts[doc]+position+1])
-	})
-	f.next = clipped(f.next)
-	n := uint32(0)
-	for i, count := range f.starts {
+	n, rank := uint32(0), uint32(0)
+	for i, word := range d.docs {
 		f.starts[i] = n
-		n += count
+		for range bits.OnesCount64(word) {
+			n += d.tfAt(rank)
+			rank++
+		}
 	}
+	f.next = make([]uint8, n)
+	for i, place := range at.marked[:n] {
+		f.next[i] = at.codes[place+1]
+	}
+	at.marked = at.marked[n:]
 }
 
 // eachPosition calls visit for every occurrence of a term with a dense list.
