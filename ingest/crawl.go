@@ -114,6 +114,7 @@ func (c *crawling) keep(ctx context.Context, page fetch.Page) error {
 	body := &download{from: page.Body}
 	content, err := c.sniff(ctx, body)
 	defer content.close()
+	content.tag(page.Response)
 	var document, left string
 	switch {
 	case errors.Is(err, store.ErrTooLarge):

@@ -3,6 +3,8 @@ package ingest
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +26,7 @@ type fetched struct {
 	file      *os.File // nil for what cannot be an archive
 	size      int64    // of file
 	archive   bool
+	digest    string // of file
 }
 
 func (f *fetched) close() {
@@ -47,7 +50,8 @@ func (s *Service) sniff(ctx context.Context, body io.Reader) (*fetched, error) {
 		return f, fmt.Errorf("keep the archive: %w", err)
 	}
 	_ = os.Remove(f.file.Name())
-	if f.size, err = io.Copy(f.file, io.LimitReader(head, s.cfg.MaxFileBytes+1)); err != nil {
+	sum := sha256.New()
+	if f.size, err = io.Copy(io.MultiWriter(f.file, sum), io.LimitReader(head, s.cfg.MaxFileBytes+1)); err != nil {
 		return f, fmt.Errorf("keep the archive: %w", err)
 	}
 	if f.size > s.cfg.MaxFileBytes {
@@ -55,7 +59,27 @@ func (s *Service) sniff(ctx context.Context, body io.Reader) (*fetched, error) {
 	}
 	f.Reader = io.NewSectionReader(f.file, 0, f.size)
 	_, f.archive = archive.IsArchive(f.file, f.size)
+	f.digest = digestTag + hex.EncodeToString(sum.Sum(nil))
 	return f, nil
+}
+
+// digestTag begins what stands for the ETag of an archive whose server gives none.
+const digestTag = "sha256:"
+
+// tag gives the response an ETag: an archive that has not changed is left alone,
+// so that what was deleted of it does not come back.
+func (f *fetched) tag(resp *fetch.Response) {
+	if f.archive && resp.ETag == "" {
+		resp.ETag = f.digest
+	}
+}
+
+// tagOf is the ETag that a server knows, "" if it gave none.
+func tagOf(a store.Address) string {
+	if strings.HasPrefix(a.ETag, digestTag) {
+		return ""
+	}
+	return a.ETag
 }
 
 // fetchArchive makes documents of the files in an archive that the job's URL led

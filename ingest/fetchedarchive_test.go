@@ -157,3 +157,47 @@ func TestArchiveFoundWhileCrawling(t *testing.T) {
 	})
 	h.verify(t)
 }
+
+// TestDeletedFromAnArchive: what was deleted of an archive behind a URL does not
+// come back while the archive is the same; with another one it does.
+func TestDeletedFromAnArchive(t *testing.T) {
+	s := newSite(t, map[string]string{"/box": archived(t, "a.txt", "One.", "b.txt", "Two.")})
+	c := newClock()
+	h := build(t, t.TempDir(), fetching(t, s, c))
+	h.start(t)
+	done := h.submitURL(t, ingest.URLOrder{URL: s.URL + "/box", Refresh: time.Hour})
+	last := h.end(t, done.Job.ID)
+	docs, err := h.records.Documents(t.Context(), h.kb.ID, store.Page{})
+	if err != nil || len(docs) != 2 {
+		t.Fatalf("%v, %v", docs, err)
+	}
+	for _, doc := range docs {
+		if doc.ID != last.DocumentID {
+			if err := h.DeleteDocument(t.Context(), h.kb.ID, doc.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	again := func() int {
+		t.Helper()
+		c.advance(2 * time.Hour)
+		now := c.Now()
+		h.NudgeFetch()
+		waitFor(t, func() bool {
+			a, err := h.records.Address(t.Context(), h.kb.ID, s.URL+"/box")
+			return err == nil && !a.FetchedAt.Before(now) && a.Error == ""
+		})
+		docs, err := h.records.Documents(t.Context(), h.kb.ID, store.Page{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(docs)
+	}
+	if n := again(); n != 1 {
+		t.Errorf("%d documents: what was deleted is back", n)
+	}
+	s.set("/box", archived(t, "a.txt", "One.", "b.txt", "Two.", "c.txt", "Three."))
+	if n := again(); n != 3 {
+		t.Errorf("%d documents of the new archive, not 3", n)
+	}
+}

@@ -166,6 +166,7 @@ func (t *task) fetch(ctx context.Context) error {
 	}}
 	content, err := t.sniff(ctx, body)
 	defer content.close()
+	content.tag(resp)
 	var staged store.Staged
 	if err == nil && content.archive {
 		return t.fetchArchive(ctx, doc, order, resp, content)

@@ -30,7 +30,7 @@ func (s *Service) refreshOne(ctx context.Context) bool {
 
 // refresh asks for a URL again and lets its document follow.
 func (s *Service) refresh(ctx context.Context, a store.Address) {
-	resp, err := s.cfg.Fetcher.Fetch(ctx, fetch.Request{URL: a.URL, ETag: a.ETag, LastModified: a.LastModified})
+	resp, err := s.cfg.Fetcher.Fetch(ctx, fetch.Request{URL: a.URL, ETag: tagOf(a), LastModified: a.LastModified})
 	change := func(b *store.Address) { *b = s.failedNow(*b, err) }
 	if err == nil {
 		defer resp.Body.Close()
@@ -57,9 +57,12 @@ func (s *Service) refreshed(ctx context.Context, a store.Address, resp *fetch.Re
 	body := &download{from: resp.Body}
 	content, err := s.sniff(ctx, body)
 	defer content.close()
+	content.tag(resp)
 	left := "" // of an archive
 	switch {
 	case err != nil:
+	case content.archive && resp.ETag == a.ETag: // unchanged, though its server does not say so by itself
+		return well, nil
 	case content.archive:
 		left, err = s.refreshArchive(ctx, a, resp, content)
 	default:

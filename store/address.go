@@ -21,7 +21,7 @@ type Address struct {
 	DocumentID         string
 	URL                string // normalised
 	FinalURL           string // after redirects; "" before the first fetch
-	ETag, LastModified string // of the content that was fetched last; may be empty
+	ETag, LastModified string // of the content that was fetched last; may be empty. "sha256:..." is of an archive whose server gave none
 	FetchedAt          time.Time
 	Refresh            time.Duration // between two fetches; 0 for never again
 	NextAt             time.Time     // zero for never
