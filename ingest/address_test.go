@@ -26,9 +26,10 @@ import (
 // site is a server on this machine whose pages a test changes.
 type site struct {
 	*httptest.Server
-	mu    sync.Mutex
-	pages map[string]string // by path; "!503" answers with a status
-	asked []string          // paths, "304 " before those answered so
+	mu      sync.Mutex
+	pages   map[string]string // by path; "!503" answers with a status
+	asked   []string          // paths, "304 " before those answered so
+	tagless bool              // it gives no ETags
 }
 
 func newSite(t *testing.T, pages map[string]string) *site {
@@ -66,7 +67,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(said, "304"):
 		w.WriteHeader(http.StatusNotModified)
 	default:
-		w.Header().Set("ETag", tag)
+		if !s.tagless {
+			w.Header().Set("ETag", tag)
+		}
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, text)
 	}
