@@ -30,7 +30,8 @@ const (
 //
 // A field is a string, a number, a boolean or a list of strings. Values of
 // different types are never equal and never ordered. Strings that are both
-// times (RFC 3339, or a date) are compared as times, else byte by byte. A
+// times (RFC 3339, or a date) are compared as times, else byte by byte; a string
+// that is no time is neither before nor after the time that a filter gives. A
 // field that a document does not have satisfies ne and not, and nothing else.
 //
 //   - eq, ne: the value; of a list: one of its items.
@@ -242,7 +243,7 @@ func (f *Filter) ordered(has FilterValue) bool {
 	return false
 }
 
-// order compares two values: -1 where v is less.
+// order compares a value with that of a filter: -1 where v is less.
 func (v FilterValue) order(other FilterValue) (int, bool) {
 	switch {
 	case v.kind == numberValue && other.kind == numberValue:
@@ -251,6 +252,8 @@ func (v FilterValue) order(other FilterValue) (int, bool) {
 		return 0, false
 	case !v.time.IsZero() && !other.time.IsZero():
 		return v.time.Compare(other.time), true
+	case other.IsTime():
+		return 0, false
 	}
 	return strings.Compare(v.text, other.text), true
 }
@@ -263,5 +266,5 @@ func (v FilterValue) Text() (s string, ok bool) { return v.text, v.kind == textV
 func (v FilterValue) IsTime() bool { return !v.time.IsZero() }
 
 // Compare orders two values as lt and gt do; ok false if they are of different
-// types or booleans.
+// types or booleans, or if other is a time and v is not.
 func (v FilterValue) Compare(other FilterValue) (c int, ok bool) { return v.order(other) }

@@ -42,7 +42,11 @@ func TestFilterMatch(t *testing.T) {
 		{`{"published":{"gt":"2024-05-01"}}`, true},
 		{`{"published":{"lt":"2024-05-01T12:00:00+02:00"}}`, false},
 		{`{"published":"2024-05-01T12:00:00+02:00"}`, true},
-		{`{"version":{"lt":"1.9"}}`, true}, // no numbers in strings
+		{`{"version":{"lt":"1.9"}}`, true},        // no numbers in strings
+		{`{"author":{"gt":"2024-01-01"}}`, false}, // no time is after one
+		{`{"version":{"lt":"2024-01-01"}}`, false},
+		{`{"published":{"gt":"2024"}}`, true},  // which is no time: by letters
+		{`{"type":"report","value":1}`, false}, // fields of these names
 		{`{"author":{"lt":5}}`, false},
 		{`{"year":{"lt":"3000"}}`, false},
 		{`{"and":[{"year":2021},{"author":"Ada"}]}`, true},
@@ -73,6 +77,12 @@ func TestFilterErrorsNameThePlace(t *testing.T) {
 		{`{"year":`, "filter"},
 		{`{"field":"year","op":"between","value":1}`, "filter"},
 		{`{"field":"year","op":"eq"}`, "filter"},
+		{`{"field":"year","value":2020}`, "filter.op"},
+		{`{"not":{"field":"year","value":2020}}`, "filter.not.op"},
+		{`{"op":"eq","value":2020}`, "filter.field"},
+		{`{"field":"year","op":"eq","value":2020,"boost":2}`, "filter.boost"},
+		{`{"and":[{"key":"year","type":"nin","value":[1],"author":"Ada"}]}`, "filter.and[0].author"},
+		{`{"field":"year","op":"exists","author":"Ada"}`, "filter.author"},
 		{`{"year":{"foo":1}}`, "filter.year.foo"},
 		{`{"year":{}}`, "filter.year"},
 		{`{"year":null}`, "filter.year"},

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -50,8 +51,11 @@ func (p *filterParser) filter(at string, raw json.RawMessage, depth int) (*Filte
 	if err != nil {
 		return nil, Invalid(at, "must be a JSON object such as {\"field\": \"year\", \"op\": \"ge\", \"value\": 2020}")
 	}
-	if c, ok := comparisonOf(object); ok {
-		return p.comparison(at, c)
+	if c, ok, err := comparisonOf(at, object, keys); ok || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return p.compare(at, c.field, c.op, c.value)
 	}
 	if list, op, ok := typedConnective(object); ok {
 		return p.connective(at, op, list, depth)
@@ -161,26 +165,36 @@ type rawComparison struct {
 }
 
 // comparisonOf tells {"field", "op", "value"} from an object whose keys are
-// fields, of which one may be called type.
-func comparisonOf(object map[string]json.RawMessage) (rawComparison, bool) {
-	var c rawComparison
-	for key, raw := range object {
+// fields, of which one may be called type. Two of the three are enough to tell:
+// what is missing beside them, or is too much, is an error, as it would
+// otherwise be a condition that no document meets.
+func comparisonOf(at string, object map[string]json.RawMessage, keys []string) (c rawComparison, ok bool, err error) {
+	extra := ""
+	for _, key := range keys {
 		switch key {
 		case "field", "key":
-			c.field = stringOf(raw)
+			c.field = cmp.Or(stringOf(object[key]), c.field)
 		case "op", "operator", "type":
-			c.op = stringOf(raw)
+			c.op = cmp.Or(stringOf(object[key]), c.op)
 		case "value":
-			c.value = raw
+			c.value = object[key]
 		default:
-			return c, false
+			extra = cmp.Or(extra, key)
 		}
 	}
-	return c, c.field != "" && c.op != ""
-}
-
-func (p *filterParser) comparison(at string, c rawComparison) (*Filter, error) {
-	return p.compare(at, c.field, c.op, c.value)
+	named, asked, valued := c.field != "", c.op != "", len(c.value) > 0
+	if extra == "" && named && asked {
+		return c, true, nil
+	}
+	switch asked = asked && isOperator(c.op); {
+	case !(named && valued || named && asked || asked && valued):
+		return c, false, nil
+	case extra != "":
+		return c, false, Invalid(at+"."+extra, "is too much beside field, op and value: join several conditions with and")
+	case !named:
+		return c, false, Invalid(at+".field", "is missing")
+	}
+	return c, false, Invalid(at+".op", "is missing: use eq, ne, lt, le, gt, ge, in, contains or exists")
 }
 
 // typedConnective reads {"type": "and", "filters": [...]}.
@@ -201,12 +215,23 @@ var operators = map[string]FilterOp{
 	"in": FilterIn, "contains": FilterContains, "exists": FilterExists,
 }
 
+// negatedIn are the spellings of what is not in a list.
+func negatedIn(name string) bool { return name == "nin" || name == "not_in" }
+
+// operatorName is a spelling without its decoration.
+func operatorName(op string) string { return strings.ToLower(strings.TrimPrefix(op, "$")) }
+
+func isOperator(op string) bool {
+	name := operatorName(op)
+	return operators[name] != "" || negatedIn(name)
+}
+
 func (p *filterParser) compare(at, field, op string, raw json.RawMessage) (*Filter, error) {
 	if err := p.count(at); err != nil {
 		return nil, err
 	}
-	name := strings.ToLower(strings.TrimPrefix(op, "$"))
-	if name == "nin" || name == "not_in" {
+	name := operatorName(op)
+	if negatedIn(name) {
 		in, err := p.compare(at, field, "in", raw)
 		if err != nil {
 			return nil, err
