@@ -167,6 +167,18 @@ func TestEveryChangeIsFound(t *testing.T) {
 	}
 }
 
+// TestNothingFollowsTheEnd: what was appended is told, whatever it is.
+func TestNothingFollowsTheEnd(t *testing.T) {
+	raw, _ := write(t, newMemory("the records", "one"))
+	for name, more := range map[string][]byte{
+		"a byte": {'x'}, "zeros": make([]byte, 512), "junk": bytes.Repeat([]byte("junk"), 1000), "another backup": raw,
+	} {
+		if _, _, err := read(slices.Concat(raw, more)); !errors.Is(err, store.ErrDamaged) || !strings.Contains(err.Error(), "it goes on after its end") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 type file struct {
 	header tar.Header
 	body   string

@@ -45,7 +45,8 @@ func (discard) Blob(_ context.Context, _ string, r io.Reader) error {
 // archive that is cut off, changed or no backup is store.ErrDamaged, one of a
 // later version store.ErrConflict. No more than size bytes are ever handed on.
 func Read(ctx context.Context, r io.Reader, size int64, sink Sink) (Manifest, error) {
-	a := &reader{ctx: ctx, tar: tar.NewReader(store.ContextReader(ctx, r)), left: size, sink: sink}
+	all := store.ContextReader(ctx, r)
+	a := &reader{ctx: ctx, all: all, tar: tar.NewReader(all), left: size, sink: sink}
 	m, err := a.read()
 	if err == nil || ctx.Err() != nil {
 		return m, errors.Join(err, ctx.Err())
@@ -55,8 +56,9 @@ func Read(ctx context.Context, r io.Reader, size int64, sink Sink) (Manifest, er
 
 type reader struct {
 	ctx     context.Context
-	tar     *tar.Reader
-	left    int64 // bytes that may still come
+	all     io.Reader
+	tar     *tar.Reader // of all
+	left    int64       // bytes that may still come
 	sink    Sink
 	entries []Entry // what came, before the manifest
 	last    string  // hash of the last blob
@@ -192,5 +194,17 @@ func (a *reader) end(h *tar.Header) (m Manifest, err error) {
 	if _, err := a.tar.Next(); !errors.Is(err, io.EOF) {
 		return m, damaged("something follows the manifest: %v", err)
 	}
-	return m, nil
+	return m, a.ended()
+}
+
+// ended is damage if anything follows the end of the archive, where no tar
+// reader looks: what was written ends there.
+func (a *reader) ended() error {
+	switch _, err := io.ReadFull(a.all, make([]byte, 1)); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return damaged("after its end: %v", err)
+	}
+	return damaged("it goes on after its end: something was appended")
 }
