@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,6 +21,7 @@ import (
 	"ragagent/agent/llm"
 	"ragagent/agent/llm/llmtest"
 	"ragagent/retrieval"
+	"ragagent/retrieval/calibrate"
 )
 
 // startRandomEmbedder plays an Ollama server whose vectors say nothing: each is
@@ -124,6 +127,29 @@ func TestUselessEmbedder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	keepsWeights(t, kept)
+}
+
+// keepsWeights: what was measured of an embedder holds nothing of a document,
+// deleted or not, and survives a rebuild, unless it is damaged.
+func keepsWeights(t *testing.T, data string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(data, indexesFolder, calibrate.FileKind+"-*.side"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("side files of weights: %v, %v", files, err)
+	}
+	was := read(t, files[0])
+	runs(t, "verify", "--deleted", "--data", data)
+	runs(t, "rebuild", "--data", data)
+	if !bytes.Equal(read(t, files[0]), was) {
+		t.Error("a rebuild changed what was measured")
+	}
+	runs(t, "verify", "--data", data)
+	write(t, files[0], was[:len(was)-1])
+	fails(t, "cannot be read", "verify", "--deleted", "--data", data)
+	runs(t, "rebuild", "--data", data)
+	runs(t, "verify", "--deleted", "--data", data)
+	runs(t, "verify", "--data", data)
 }
 
 // qrelsServer reranks as the qrels say: the passage of the relevant document

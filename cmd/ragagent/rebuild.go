@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"ragagent/ingest"
+	"ragagent/retrieval/calibrate"
 	"ragagent/store"
+	"ragagent/store/sidefile"
 	"ragagent/store/sqlite"
 )
 
@@ -16,8 +18,9 @@ type rebuildCmd struct {
 }
 
 // Run makes every index anew from the truth: those of the database file, and
-// those of words and vectors with their side files. Nothing else is changed. It
-// fails if a knowledge base is damaged.
+// those of words and vectors with their side files. Nothing else is changed: what
+// was measured of an embedder is no index, and stays, so that answers do. It fails
+// if a knowledge base is damaged.
 func (c *rebuildCmd) Run(e *env) (err error) {
 	app, err := openApp(e.ctx, appConfig{data: c.Data, mustExist: true, models: c.modelFlags, maxMemory: c.MaxMemory, log: warnings(e.stderr)})
 	if err != nil {
@@ -32,7 +35,9 @@ func (c *rebuildCmd) Run(e *env) (err error) {
 		return err
 	}
 	fmt.Fprintf(e.stdout, "records: %s\n", time.Since(start).Round(time.Millisecond))
-	if err := app.sideFiles.Clear(nil); err != nil {
+	if err := app.sideFiles.Clear(func(n sidefile.Name) bool {
+		return n.Kind == calibrate.FileKind && app.sideFiles.Check(e.ctx, n) == nil
+	}); err != nil {
 		return err
 	}
 	damaged := false

@@ -10,6 +10,7 @@ import (
 	"ragagent/retrieval"
 	"ragagent/retrieval/analysis"
 	"ragagent/retrieval/bm25"
+	"ragagent/retrieval/calibrate"
 	"ragagent/store"
 	"ragagent/store/sidefile"
 )
@@ -44,15 +45,20 @@ func (a *app) wordsOfDeleted(ctx context.Context) (problems []ingest.Problem, er
 
 // deletedIn lists the documents in a side file that the records do not have.
 func (a *app) deletedIn(ctx context.Context, name sidefile.Name) (gone []string, err error) {
+	switch name.Kind {
+	case retrieval.WordsKind:
+	case calibrate.FileKind:
+		// It has figures of a knowledge base as a whole, and no words.
+		return nil, a.sideFiles.Check(ctx, name)
+	default:
+		return nil, errors.New("no index of this version has such files")
+	}
 	there := map[string]bool{}
 	for d, err := range a.records.VisibleDocuments(ctx, name.Key) {
 		if err != nil {
 			return nil, err
 		}
 		there[d.ID] = true
-	}
-	if name.Kind != retrieval.WordsKind {
-		return nil, errors.New("no index of this version has such files")
 	}
 	data, err := a.sideFiles.Read(ctx, name.Kind, name.Key, retrieval.WordsStamp)
 	if errors.Is(err, store.ErrNotFound) {
