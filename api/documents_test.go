@@ -107,6 +107,8 @@ func TestBadUploads(t *testing.T) {
 		"bad metadata":       {[][3]string{file("a", "x"), {"metadata", "", "[1]"}}, field("metadata", "must be a JSON object")},
 		"null metadata":      {[][3]string{file("a", "x"), {"metadata", "", "null"}}, field("metadata", "must be a JSON object")},
 		"metadata twice":     {[][3]string{{"metadata", "", "{}"}, {"metadata", "", "{}"}}, field("metadata", "stands here twice")},
+		"key twice":          {[][3]string{file("a", "x"), {"metadata", "", `{"dup":1,"dup":2}`}}, field("metadata.dup", "stands here twice")},
+		"rounded":            {[][3]string{file("a", "x"), {"metadata", "", `{"id":-9007199254740993}`}}, field("metadata.id", "is a whole number that cannot be kept exactly: send it as a string")},
 		"one file too large": {[][3]string{file("a", strings.Repeat("x", 101))}, tooLarge(`"a" is larger than 100 bytes`)},
 		"too many files":     {[][3]string{file("a", "x"), file("b", "y"), file("c", "z")}, tooLarge("more than 2 files in one request: send the others in another")},
 	} {
@@ -119,6 +121,13 @@ func TestBadUploads(t *testing.T) {
 			}
 		})
 	}
+	t.Run("numbers that are kept exactly", func(t *testing.T) {
+		h := newHarness(t, small)
+		h.knowledgeBase("kb_1", "Filings")
+		if r := h.upload(file("a", "x"), [3]string{"metadata", "", `{"a":9007199254740992,"b":9007199254740994,"c":0.1,"d":1e300,"e":["x","x"]}`}); r.status != http.StatusAccepted {
+			t.Errorf("%d %s", r.status, r.body)
+		}
+	})
 	t.Run("exactly the limit", func(t *testing.T) {
 		h := newHarness(t, small)
 		h.knowledgeBase("kb_1", "Filings")

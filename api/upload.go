@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -385,32 +384,6 @@ func readMetadata(r io.Reader, f *form, sum io.Writer) error {
 	}
 	fmt.Fprintf(sum, "metadata %q\n", raw)
 	return nil
-}
-
-// metadataFrom reads a JSON object of strings, numbers, booleans and lists of
-// strings. Which of them a document may have is ingest's to say: values of
-// other kinds are handed on as they are and refused there by name.
-func metadataFrom(raw []byte) (store.Metadata, error) {
-	var m store.Metadata
-	if err := json.Unmarshal(raw, &m); err != nil || m == nil {
-		return nil, invalidField("metadata", "must be a JSON object")
-	}
-	for key, value := range m {
-		items, ok := value.([]any)
-		if !ok {
-			continue
-		}
-		words := make([]string, 0, len(items))
-		for _, item := range items {
-			if word, ok := item.(string); ok {
-				words = append(words, word)
-			}
-		}
-		if len(words) == len(items) {
-			m[key] = words
-		}
-	}
-	return m, nil
 }
 
 // hintOf is the media type a client gave, "" where it is none: the content

@@ -186,8 +186,10 @@ func comparisonOf(at string, object map[string]json.RawMessage, keys []string) (
 	if extra == "" && named && asked {
 		return c, true, nil
 	}
-	switch asked = asked && isOperator(c.op); {
-	case !(named && valued || named && asked || asked && valued):
+	asked = asked && isOperator(c.op)
+	told := named && valued || named && asked || asked && valued
+	switch {
+	case !told:
 		return c, false, nil
 	case extra != "":
 		return c, false, Invalid(at+"."+extra, "is too much beside field, op and value: join several conditions with and")
