@@ -104,6 +104,12 @@ func (c *ingestCmd) print(e *env, sum ingestSummary) error {
 	default:
 		if sum.Sync != nil {
 			fmt.Fprintln(e.stdout, sum.Sync)
+			if told := sum.Sync.told(); told != "" {
+				fmt.Fprintln(e.stderr, plain(told))
+			}
+			for _, path := range sum.Sync.emptied() {
+				fmt.Fprintf(e.stderr, "removed, as the file is empty now: %s\n", plain(path))
+			}
 		}
 		if sum.Sync == nil || sum.Files > 0 {
 			fmt.Fprintf(e.stdout, "%d of %d files ready", sum.Ready, sum.Files)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -31,15 +32,49 @@ type syncSummary struct {
 	Changed   []string `json:"changed"`
 	Removed   []string `json:"removed"`
 	Unchanged int      `json:"unchanged"`
-	DryRun    bool     `json:"dry_run,omitempty"`
+	// Empty are files with nothing in them: they are left out, and what came of
+	// one before has gone.
+	Empty  []string `json:"empty,omitempty"`
+	DryRun bool     `json:"dry_run,omitempty"`
 }
 
 func (s *syncSummary) String() string {
 	text := fmt.Sprintf("%d added, %d changed, %d removed, %d unchanged", len(s.Added), len(s.Changed), len(s.Removed), s.Unchanged)
+	if len(s.Empty) > 0 {
+		text += fmt.Sprintf(", %d empty", len(s.Empty))
+	}
 	if s.DryRun {
 		text += " (nothing was done)"
 	}
 	return text
+}
+
+// namedEmpty is how many empty files are told by name.
+const namedEmpty = 5
+
+// told says on one line which files are left out; "" for none.
+func (s *syncSummary) told() string {
+	if len(s.Empty) == 0 {
+		return ""
+	}
+	names := strings.Join(s.Empty[:min(len(s.Empty), namedEmpty)], ", ")
+	if more := len(s.Empty) - namedEmpty; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return "skipped, as there is nothing in them: " + names
+}
+
+// emptied are the files that were known, and have nothing in them any more.
+func (s *syncSummary) emptied() (paths []string) {
+	for _, gone := range s.Removed {
+		for _, path := range s.Empty {
+			if gone == path || strings.HasPrefix(gone, path+"/") {
+				paths = append(paths, gone)
+				break
+			}
+		}
+	}
+	return paths
 }
 
 func (c *ingestCmd) runSync(e *env) error {
@@ -83,13 +118,13 @@ func (s *folderSync) run(e *env, dir string, files []upload, unread []unreadFile
 	if err != nil {
 		return ingestSummary{}, err
 	}
-	if len(files)+len(unread) == 0 && len(there) > 0 && !allowEmpty {
-		return ingestSummary{}, fmt.Errorf("%s has no files, and the knowledge base has %d of it: if they are to be removed, say --allow-empty", dir, len(there))
-	}
 	s.kept = map[string]bool{}
 	todo, more, err := s.compare(e.ctx, files, there)
 	if err != nil {
 		return ingestSummary{}, err
+	}
+	if len(files)-len(s.sum.Empty)+len(unread) == 0 && len(there) > 0 && !allowEmpty {
+		return ingestSummary{}, fmt.Errorf("%s has no files with anything in them, and the knowledge base has %d of it: if they are to be removed, say --allow-empty", dir, len(there))
 	}
 	unread = append(unread, more...)
 	for _, f := range unread {
@@ -108,7 +143,7 @@ func (s *folderSync) run(e *env, dir string, files []upload, unread []unreadFile
 	if err := e.ctx.Err(); err != nil {
 		return sum, err
 	}
-	for _, list := range [][]string{s.sum.Added, s.sum.Changed, s.sum.Removed} {
+	for _, list := range [][]string{s.sum.Added, s.sum.Changed, s.sum.Removed, s.sum.Empty} {
 		slices.Sort(list)
 	}
 	sum.Sync = &s.sum
@@ -154,12 +189,16 @@ func (s *folderSync) sources(ctx context.Context) (map[string]source, error) {
 }
 
 // compare returns the files that have to be sent, and those that cannot be
-// read. Archives always are sent: the server knows what is in them, and not what
+// read. Empty ones are as good as not there. Archives always are sent: the server knows what is in them, and not what
 // they were.
 func (s *folderSync) compare(ctx context.Context, files []upload, there map[string]source) (todo []upload, unread []unreadFile, err error) {
 	for _, f := range files {
 		f.origin = s.origin
 		hash, packed, err := look(ctx, f.file)
+		if errors.Is(err, errEmpty) {
+			s.sum.Empty = append(s.sum.Empty, f.path)
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
@@ -191,7 +230,10 @@ func (s *folderSync) compare(ctx context.Context, files []upload, there map[stri
 	return todo, unread, nil
 }
 
-// look reads a file to tell its hash and whether it is an archive.
+// errEmpty is that of a file with nothing in it.
+var errEmpty = errors.New("the file is empty")
+
+// look reads a file to tell its hash and whether it is an archive. errEmpty.
 func look(ctx context.Context, name string) (hash string, packed bool, err error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -201,6 +243,9 @@ func look(ctx context.Context, name string) (hash string, packed bool, err error
 	info, err := f.Stat()
 	if err != nil {
 		return "", false, err
+	}
+	if info.Size() == 0 {
+		return "", false, errEmpty
 	}
 	if _, packed = archive.IsArchive(f, info.Size()); packed {
 		return "", true, nil
