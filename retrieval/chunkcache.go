@@ -1,17 +1,19 @@
 package retrieval
 
 import (
+	"iter"
 	"sync"
 
 	"ragagent/store"
 )
 
-// DefaultCacheBytes is the default of IndexConfig.CacheBytes: some 80,000 chunks
-// of 800 characters.
-const DefaultCacheBytes = 96 << 20
+// DefaultCacheBytes is the default of IndexConfig.CacheBytes: some 100,000
+// chunks of 800 characters.
+const DefaultCacheBytes = 128 << 20
 
-// chunkCache keeps chunks that were candidates of late, without their vectors:
-// the second stage reads a hundred to show five. What a chunk's id stands for
+// chunkCache keeps chunks without their vectors, for the second stage, which
+// reads a hundred to show five: those that were candidates of late, and others
+// as long as there is room. What a chunk's id stands for
 // never changes, so what is kept is true as long as the chunk is there, which
 // only the records can say.
 type chunkCache struct {
@@ -53,6 +55,18 @@ func (c *chunkCache) get(ids []string) (kept []*store.Chunk, missing []string) {
 	return kept, missing
 }
 
+// lacks returns those of ids that are not kept.
+func (c *chunkCache) lacks(ids []string) (missing []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		if c.chunks[id] == nil {
+			missing = append(missing, id)
+		}
+	}
+	return missing
+}
+
 // put keeps chunks without vectors, which the caller does not change any more.
 // One that is larger than half of the cache is not kept.
 func (c *chunkCache) put(chunks []store.Chunk) {
@@ -73,6 +87,39 @@ func (c *chunkCache) put(chunks []store.Chunk) {
 		c.chunks[k.chunk.ID] = k
 		c.ring = append(c.ring, k)
 		c.size += size
+	}
+}
+
+// offer keeps a chunk for which there is room without taking another one out,
+// and says whether there was.
+func (c *chunkCache) offer(chunk store.Chunk) bool {
+	chunk.Vector = nil
+	size := sizeOf(&chunk)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size+size > c.most {
+		return false
+	}
+	if c.chunks[chunk.ID] == nil {
+		k := &keptChunk{chunk: chunk, at: len(c.ring)}
+		c.chunks[chunk.ID] = k
+		c.ring = append(c.ring, k)
+		c.size += size
+	}
+	return true
+}
+
+// passing offers the chunks that go by.
+func (c *chunkCache) passing(chunks iter.Seq2[store.Chunk, error]) iter.Seq2[store.Chunk, error] {
+	return func(yield func(store.Chunk, error) bool) {
+		for chunk, err := range chunks {
+			if err == nil {
+				c.offer(chunk)
+			}
+			if !yield(chunk, err) {
+				return
+			}
+		}
 	}
 }
 

@@ -27,6 +27,22 @@ func TestChunkCache(t *testing.T) {
 				put[chunk.ID] = chunk
 				cache.put([]store.Chunk{chunk})
 			},
+			"offer": func(t *rapid.T) {
+				chunk := store.Chunk{ID: id(t), KnowledgeBaseID: "kb_2", Text: strings.Repeat("x", rapid.IntRange(0, 2000).Draw(t, "size")), Vector: []float32{1}}
+				kept, before := put[chunk.ID], len(cache.chunks)
+				if cache.chunks[chunk.ID] != nil {
+					chunk.Text, chunk.KnowledgeBaseID = kept.Text, kept.KnowledgeBaseID // an id has one text
+				}
+				if cache.offer(chunk) {
+					put[chunk.ID] = chunk
+				}
+				if len(cache.chunks) < before {
+					t.Fatal("an offer took another chunk out")
+				}
+				if k := cache.chunks[chunk.ID]; k != nil && k.chunk.Vector != nil {
+					t.Fatal("a vector is kept")
+				}
+			},
 			"get": func(t *rapid.T) {
 				ids := []string{id(t)}
 				kept, missing := cache.get(ids)

@@ -16,9 +16,10 @@ func (x *Index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Se
 	b, unlock := x.lock(kb.ID)
 	defer unlock()
 	metadata := x.tables.load(ctx, kb.ID)
+	x.chunks.drop(kb.ID)
 	n := 0
 	err := x.load(ctx, kb, func(yield func(store.Chunk, error) bool) {
-		for chunk, err := range chunks {
+		for chunk, err := range x.chunks.passing(chunks) {
 			n++
 			if !yield(chunk, err) {
 				return
@@ -31,7 +32,6 @@ func (x *Index) Load(ctx context.Context, kb store.KnowledgeBase, chunks iter.Se
 	if err != nil {
 		return fmt.Errorf("load the index of %s: %w", kb.ID, err)
 	}
-	x.chunks.drop(kb.ID)
 	x.reset(b, n, n)
 	return x.settle(ctx, b, collection(kb))
 }

@@ -38,7 +38,7 @@ func (x *Index) Replace(ctx context.Context, kb store.KnowledgeBase, documentID 
 	}
 	// From here on the change is completed whatever becomes of the caller.
 	ctx = context.WithoutCancel(ctx)
-	if err := x.lexical.Replace(ctx, kb.ID, documentID, in.chunks(fresh)); err != nil {
+	if err := x.lexical.Replace(ctx, kb.ID, documentID, x.chunks.passing(in.chunks(fresh))); err != nil {
 		err = fmt.Errorf("index the words of %s: %w", documentID, err)
 		return errors.Join(err, x.removeVectors(ctx, kb.ID, in.added, old))
 	}

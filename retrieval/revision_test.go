@@ -10,11 +10,21 @@ import (
 	"ragagent/store"
 )
 
-// meanwhile are records in which something happens before a fetch.
+// meanwhile are records in which something happens before a fetch of chunks, or
+// before documents are read.
 type meanwhile struct {
 	*world
-	fetches int
-	happens func(fetch int)
+	fetches, reads int
+	happens        func(fetch int)
+	before         func(read int)
+}
+
+func (m *meanwhile) DocumentsByID(ctx context.Context, ids []string) ([]store.Document, error) {
+	m.reads++
+	if m.before != nil {
+		m.before(m.reads)
+	}
+	return m.world.DocumentsByID(ctx, ids)
 }
 
 func (m *meanwhile) ChunksByID(ctx context.Context, ids []string) ([]store.Chunk, error) {
@@ -23,20 +33,20 @@ func (m *meanwhile) ChunksByID(ctx context.Context, ids []string) ([]store.Chunk
 	return m.world.ChunksByID(ctx, ids)
 }
 
-// TestRevisionBetweenSearchAndFetch: what was found has gone, and something else
-// is there.
-func TestRevisionBetweenSearchAndFetch(t *testing.T) {
-	m := &meanwhile{}
+// TestRevisionAfterSearch: what was found, and is kept in memory, has gone, and
+// something else is there.
+func TestRevisionAfterSearch(t *testing.T) {
+	m := &meanwhile{happens: func(int) {}}
 	m.world = newWorld(t, func(cfg *retrieval.PipelineConfig) { cfg.Records = m })
-	m.put(t, "kb_1", "report", "old sales figures")
-	m.happens = func(fetch int) {
-		if fetch == 1 {
-			m.put(t, "kb_1", "report", "new sales figures")
+	m.revise(t, "report", 1, "old sales figures", true)
+	m.before = func(read int) {
+		if read == 1 {
+			m.revise(t, "report", 2, "new sales figures", true)
 		}
 	}
 	r := m.retrieve(t, retrieval.Query{Text: "sales figures"})
-	if len(r.Hits) != 1 || r.Hits[0].Text != "new sales figures" || m.fetches != 2 {
-		t.Errorf("after %d fetches: %+v", m.fetches, r.Hits)
+	if len(r.Hits) != 1 || r.Hits[0].Text != "new sales figures" || m.fetches != 1 || m.reads != 2 {
+		t.Errorf("after %d fetches and %d reads: %+v", m.fetches, m.reads, r.Hits)
 	}
 }
 

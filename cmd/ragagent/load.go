@@ -79,6 +79,7 @@ func (a *app) start(ctx context.Context) error {
 	if a.saver != nil {
 		a.saver.Start()
 	}
+	a.warm()
 	a.topics.Start()
 	a.weights.Start()
 	return explained(a.service.Start(ctx), a.recordsPath())
