@@ -67,7 +67,9 @@ func markedCharset(head []byte) (c charset, ok bool) {
 }
 
 // unmarkedUTF16 recognises UTF-16 without a byte order mark: in text that uses
-// ASCII blanks and punctuation at all, the zero bytes stand on one side only.
+// ASCII blanks and punctuation at all, the zero bytes stand on one side only. In
+// what reads as text byte by byte, that must be nearly every pair: else it is
+// one into which a zero has strayed.
 func unmarkedUTF16(head []byte) (charset, bool) {
 	if len(head) > 4096 {
 		head = head[:4096]
@@ -86,8 +88,12 @@ func unmarkedUTF16(head []byte) (charset, bool) {
 		}
 	}
 	pairs := len(head) / 2
+	least := (pairs + 19) / 20
+	if readsByByte(head) {
+		least = (4*pairs + 4) / 5
+	}
 	for side, order := range []unicode.Endianness{unicode.BigEndian, unicode.LittleEndian} {
-		if pairs >= 2 && zeros[1-side] == 0 && plain[side] == zeros[side] && 20*zeros[side] >= pairs {
+		if pairs >= 2 && zeros[1-side] == 0 && plain[side] == zeros[side] && zeros[side] >= least {
 			return utf16Charset(order, true), true
 		}
 	}
@@ -103,6 +109,36 @@ func unmarkedUTF16(head []byte) (charset, bool) {
 		return utf16Charset(unicode.LittleEndian, true), true
 	}
 	return charset{}, false
+}
+
+// readsByByte says that data, but for its zeros, is UTF-8 with few control
+// characters. Letters of some scripts are such bytes in UTF-16 too, by turns with
+// a control character.
+func readsByByte(data []byte) bool {
+	controls, all := 0, 0
+	for _, c := range data {
+		if c == 0 {
+			continue
+		}
+		all++
+		if c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+			controls++
+		}
+	}
+	return 4*controls <= all && utf8.Valid(wholeRunes(data))
+}
+
+// wholeRunes is data without the beginning of a character that it cuts off.
+func wholeRunes(data []byte) []byte {
+	for i := 1; i < utf8.UTFMax && i <= len(data); i++ {
+		if last := data[len(data)-i:]; utf8.RuneStart(last[0]) {
+			if !utf8.FullRune(last) {
+				return data[:len(data)-i]
+			}
+			break
+		}
+	}
+	return data
 }
 
 // isWritten says that data in UTF-16 is of the scripts that people write in,
@@ -302,14 +338,19 @@ func htmlCharset(data string) charset {
 var xmlEncoding = regexp.MustCompile(`^\s*<\?xml[^>]*\sencoding=["']([A-Za-z0-9._-]+)["']`)
 
 // controlHeavy says that decoded text is full of control characters or of
-// bytes that could not be read: it was no text.
+// bytes that could not be read: it was no text. Escape sequences of terminals
+// may be there.
 func controlHeavy(text string) bool {
 	bad, n := 0, 0
 	for _, r := range text[:min(len(text), guessBytes)] {
 		n++
-		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' {
+		if r == utf8.RuneError || r < ' ' && r != '\t' && r != '\n' && r != '\r' && r != '\f' && r != 0x1b {
 			bad++
 		}
 	}
-	return 10*bad > n
+	return bad > max(n/10, strayed(n))
 }
+
+// strayed is how many odd characters a short text of n may have: a share of so
+// few would be less than one.
+func strayed(n int) int { return min(4, n/5) }

@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -92,5 +93,47 @@ func TestCharsetsOfRealisticTexts(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestStrayZeros: text into which a few zeros have got is no UTF-16 and no
+// binary data; UTF-16 that looks like text byte by byte is found all the same.
+func TestStrayZeros(t *testing.T) {
+	little := unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM)
+	utf16 := func(s string) string {
+		data, err := little.NewEncoder().String(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	long := strings.Repeat("The otter swims in the river.\n", 200)
+	const left = "zero characters were left out"
+	for _, tt := range []struct{ name, data, has, warning string }{
+		{"short, with other controls", "otter\x00\x01\x02\x1b[31mriver\x7f", "otter", "1 " + left},
+		{"one, at an odd place", "otter\x00river and lake", "otterriver and lake", "1 " + left},
+		{"one, at an even place", "otters\x00river and lake", "ottersriver and lake", "1 " + left},
+		{"in a long one", long + "\x00" + long, "swims", "1 " + left},
+		{"in words of many bytes", "Žluťoučký kůň\x00 úpěl ďábelské ódy", "kůň úpěl", "1 " + left},
+		{"two letters", utf16("Hi"), "Hi", "utf-16le"},
+		{"an English word", utf16("otter river"), "otter river", "utf-16le"},
+		{"English with a Greek letter", utf16("the angle α of it"), "angle α of", "utf-16le"},
+		{"Russian", utf16("да или нет"), "да или нет", "utf-16le"},
+	} {
+		text, err := parseBytes(t, "a.txt", []byte(tt.data))
+		if err != nil || !strings.Contains(text.Body, tt.has) || strings.Contains(text.Body, "\x00") {
+			t.Errorf("%s: %q, %v", tt.name, text.Body[:min(len(text.Body), 80)], err)
+		}
+		if got := strings.Join(text.Warnings, "; "); !strings.Contains(got, tt.warning) {
+			t.Errorf("%s: the warnings are %q, want %q", tt.name, got, tt.warning)
+		}
+	}
+	for name, data := range map[string]string{
+		"many zeros":       strings.Repeat("otter\x00\x00\x00", 40),
+		"zeros and no UTF": strings.Repeat("abc\xff\xfe\x80def ", 20) + "\x00",
+	} {
+		if text, err := parseBytes(t, "a.txt", []byte(data)); !errors.Is(err, ErrUnsupported) {
+			t.Errorf("%s: %q, %v", name, text.Body, err)
+		}
 	}
 }

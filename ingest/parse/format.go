@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
 )
@@ -52,19 +53,23 @@ func describe(m *mimetype.MIME) string {
 	return name
 }
 
-// looksLikeText says that head has no zero byte and next to no other control
-// characters; escape sequences of terminals may be there.
+// looksLikeText says that head has next to no control characters; escape
+// sequences of terminals may be there. Zero bytes count as such, and only UTF-8
+// may have them.
 func looksLikeText(head []byte) bool {
-	controls := 0
+	controls, zeros := 0, 0
 	for _, c := range head {
 		switch {
 		case c == 0:
-			return false
+			zeros++
 		case c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\v' && c != '\b' && c != 0x1b && c != 0x1a:
 			controls++
 		}
 	}
-	return 50*controls <= len(head)
+	if zeros == 0 {
+		return 50*controls <= len(head)
+	}
+	return controls+zeros <= max(len(head)/50, strayed(len(head))) && utf8.Valid(wholeRunes(head))
 }
 
 // textFormat tells the text formats apart: by the content where it is clear,

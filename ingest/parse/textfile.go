@@ -34,7 +34,12 @@ func decode(name, data string) (textFile, error) {
 		return textFile{}, fmt.Errorf("%w: it looks like binary data of an unknown kind", ErrUnsupported)
 	}
 	text = strings.TrimPrefix(text, "\uFEFF")
-	f := textFile{format: textFormat(name, text), text: text, warnings: cs.warnings(text)}
+	warnings := cs.warnings(text)
+	if n := strings.Count(text, "\x00"); n > 0 {
+		text = strings.ReplaceAll(text, "\x00", "")
+		warnings = append(warnings, fmt.Sprintf("%d zero characters were left out", n))
+	}
+	f := textFile{format: textFormat(name, text), text: text, warnings: warnings}
 	switch f.format {
 	case formatMarkdown:
 		f.text = clean(text)
