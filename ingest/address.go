@@ -52,8 +52,8 @@ const maxOrder = 64 << 10
 
 // SubmitURL accepts a URL: when it returns without an error, the job is on the
 // disk, and fetches what the URL leads to before it goes on as that of any
-// upload. A URL that the knowledge base has is fetched again, now, without a
-// job of its own; Submitted has the document's latest. store.ErrNotFound,
+// upload. A URL that the knowledge base has is fetched again, now or after the
+// fetch that is under way, without a job of its own; Submitted has the document's latest. store.ErrNotFound,
 // store.ErrInvalid with the field, store.ErrConflict for the crawl of a page
 // that is a document already, store.ErrTooLarge, store.ErrFull,
 // *QuarantineError.
@@ -157,6 +157,10 @@ func (s *Service) askAgain(ctx context.Context, known store.Address, in URLOrder
 			}
 		})
 		s.nudgeFetch()
+		return out, err
+	}
+	if out.Job.Status == store.StatusRunning { // what is on its way may be what the page was before
+		_, err = s.cfg.Records.UpdateAddress(ctx, known.KnowledgeBaseID, known.URL, func(a *store.Address) { a.NextAt = s.cfg.Now() })
 		return out, err
 	}
 	if out.Job.Status == store.StatusFailed || out.Job.Status == store.StatusCancelled {

@@ -39,7 +39,13 @@ func (s *Service) refresh(ctx context.Context, a store.Address) {
 	if ctx.Err() != nil { // the next start does it
 		change = func(b *store.Address) { b.NextAt = s.cfg.Now() }
 	}
-	_, put := s.cfg.Records.UpdateAddress(context.WithoutCancel(ctx), a.KnowledgeBaseID, a.URL, change)
+	_, put := s.cfg.Records.UpdateAddress(context.WithoutCancel(ctx), a.KnowledgeBaseID, a.URL, func(b *store.Address) {
+		asked := b.NextAt
+		change(b)
+		if !asked.IsZero() && !asked.After(s.cfg.Now()) { // for since: the hold of this fetch lies ahead
+			b.NextAt = asked
+		}
+	})
 	if put != nil {
 		s.logFetch(ctx, "the state of a URL was not recorded", put)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ragagent/ingest"
 	"ragagent/ingest/fetch"
 	"ragagent/store"
@@ -67,4 +69,64 @@ func TestDeletedWhileItIsFetchedAgain(t *testing.T) {
 		t.Errorf("%d documents, %v", len(docs), err)
 	}
 	h.verify(t)
+}
+
+// TestAskedForWhileItIsFetched asks for a URL twice while its first fetch is
+// under way, and once during the fetch that follows: one more follows each.
+func TestAskedForWhileItIsFetched(t *testing.T) {
+	s := newSite(t, map[string]string{"/a": "The first page."})
+	wire := fetching(t, s, newClock())
+	var held *holding
+	h := build(t, t.TempDir(), func(cfg *ingest.Config) {
+		wire(cfg)
+		held = &holding{Fetcher: cfg.Fetcher, came: make(chan struct{}), release: make(chan struct{})}
+		cfg.Fetcher = held
+	})
+	h.start(t)
+	order := ingest.URLOrder{URL: s.URL + "/a"}
+	done := h.submitURL(t, order)
+	const last = "The third page, which is longer still."
+	for _, step := range []struct {
+		text string
+		asks int
+	}{{"The second page, and more.", 2}, {last, 1}} {
+		<-held.came
+		s.set("/a", step.text)
+		for range step.asks {
+			if again := h.submitURL(t, order); again.DuplicateOf != done.Document.ID {
+				t.Fatalf("asked again: %+v", again)
+			}
+		}
+		held.release <- struct{}{}
+	}
+	<-held.came
+	held.release <- struct{}{}
+	waitFor(t, func() bool {
+		d := h.document(t, done.Document.ID)
+		return d.Status == store.StatusReady && d.Bytes == int64(len(last)) && h.address(t, d.ID).NextAt.IsZero()
+	})
+	if diff := cmp.Diff([]string{"/a", "/a", "/a"}, s.requests()); diff != "" {
+		t.Errorf("fetches: %s", diff)
+	}
+	h.verify(t)
+}
+
+// holding holds back what was fetched until it is released.
+type holding struct {
+	ingest.Fetcher
+	came, release chan struct{}
+}
+
+func (f *holding) Fetch(ctx context.Context, req fetch.Request) (*fetch.Response, error) {
+	resp, err := f.Fetcher.Fetch(ctx, req)
+	select {
+	case f.came <- struct{}{}:
+	case <-ctx.Done():
+		return resp, err
+	}
+	select {
+	case <-f.release:
+	case <-ctx.Done():
+	}
+	return resp, err
 }

@@ -63,7 +63,8 @@ type Addresses interface {
 	// transaction; which document it is stays. ErrNotFound.
 	UpdateAddress(ctx context.Context, kb, url string, change func(*Address)) (Address, error)
 	// DueAddress takes the address that is longest due at now and puts it off
-	// until hold, so that nobody else takes it. ErrNotFound if none is due.
+	// until hold, so that nobody else takes it. One that was never fetched is not
+	// due: its job does that. ErrNotFound if none is due.
 	DueAddress(ctx context.Context, now, hold time.Time) (Address, error)
 
 	// AddRefreshed is Documents.AddDocument for what a URL has brought again,
@@ -80,7 +81,8 @@ type Addresses interface {
 	PostponeFetch(ctx context.Context, jobID string, until time.Time, reason string) error
 	// PutFetched gives the document of a running job its content, and the job to
 	// those who parse. If another document has the content, the job is that
-	// document's from now on and ready, and its own document is deleted.
+	// document's from now on and ready, and its own document is deleted. An
+	// address that was given a NextAt before its first fetch keeps it.
 	// ErrNotFound; ErrConflict if the job is no longer running.
 	PutFetched(ctx context.Context, jobID string, f Fetched) (duplicate bool, err error)
 

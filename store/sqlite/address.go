@@ -116,7 +116,7 @@ func keyedAddress(ctx context.Context, tx *sql.Tx, where string, args ...any) (a
 	return a, document, err
 }
 
-const whereDue = `a.next_at > 0 AND a.next_at <= ? ORDER BY a.next_at LIMIT 1`
+const whereDue = `a.next_at > 0 AND a.next_at <= ? AND a.fetched_at > 0 ORDER BY a.next_at LIMIT 1`
 
 // DueAddress implements store.Addresses.
 func (db *DB) DueAddress(ctx context.Context, now, hold time.Time) (a store.Address, err error) {

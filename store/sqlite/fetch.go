@@ -87,6 +87,9 @@ func (db *DB) PutFetched(ctx context.Context, jobID string, f store.Fetched) (du
 			return err
 		}
 		f.Address.KnowledgeBaseID = t.kb
+		if err := keepAsked(ctx, tx, &f.Address); err != nil {
+			return err
+		}
 		_, same, err := db.documentByContent(ctx, tx, t.kb, f.SHA256)
 		if duplicate = err == nil && same != t.key; duplicate {
 			return db.isDuplicate(ctx, tx, jobID, t, same, f.Address)
@@ -105,6 +108,21 @@ func (db *DB) PutFetched(ctx context.Context, jobID string, f store.Fetched) (du
 		return db.queueAgain(ctx, tx, t, jobID, "", true)
 	})
 	return duplicate, err
+}
+
+// keepAsked lets an address that was asked for again during its first fetch be
+// due.
+func keepAsked(ctx context.Context, tx *sql.Tx, a *store.Address) error {
+	var asked time.Time
+	err := tx.QueryRowContext(ctx, `SELECT next_at FROM addresses WHERE kb_id = ? AND url = ? AND fetched_at = 0 AND next_at > 0`,
+		a.KnowledgeBaseID, a.URL).Scan(timestamp{&asked})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		a.NextAt = asked
+	}
+	return err
 }
 
 // isDuplicate gives a job, and the address it fetched, to the document that has

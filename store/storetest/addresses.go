@@ -71,6 +71,19 @@ func testAddresses(t *testing.T, open func(t *testing.T) Records) {
 		f.wantErr(errorOf(f.DueAddress(f.ctx, at(40), hold)), store.ErrNotFound)
 		f.equal("after the hold", page+"0", must(f.DueAddress(f.ctx, at(60), at(61)))(f).URL)
 	})
+	t.Run("asked for again during the first fetch", func(t *testing.T) {
+		f := newFixture(t, open)
+		f.addKnowledgeBase("kb_1")
+		doc, job := f.order(1, store.JobFetch)
+		f.must(f.PutAddress(f.ctx, store.Address{KnowledgeBaseID: "kb_1", DocumentID: doc.ID, URL: page}))
+		f.must(errorOf(f.LeaseFetch(f.ctx, store.JobFetch, at(10), time.Minute)))
+		f.must(errorOf(f.UpdateAddress(f.ctx, "kb_1", page, func(a *store.Address) { a.NextAt = at(11) })))
+		f.wantErr(errorOf(f.DueAddress(f.ctx, at(20), at(30))), store.ErrNotFound) // the job does it
+		got := sampleAddress(doc.ID)
+		f.must(errorOf(f.PutFetched(f.ctx, job.ID, store.Fetched{Name: "page", Bytes: 7, SHA256: sampleDocument("kb_1", 9).SHA256, Address: got})))
+		f.equal("due", page, must(f.DueAddress(f.ctx, at(20), at(30)))(f).URL)
+		f.wantErr(errorOf(f.DueAddress(f.ctx, at(20), at(30))), store.ErrNotFound)
+	})
 	t.Run("fetch, postpone, put", func(t *testing.T) {
 		f := newFixture(t, open)
 		f.addKnowledgeBase("kb_1")
