@@ -159,9 +159,10 @@ func openRecords(ctx context.Context, data string) (*sqlite.DB, error) {
 		return nil, fmt.Errorf("%s is missing or empty, and the files it describes are there: restore the latest backup into a new folder, "+
 			"ragagent restore FILE --data NEWFOLDER", path)
 	}
-	db, err := sqlite.Open(ctx, sqlite.Config{Path: path})
+	config := sqlite.Config{Path: path, Room: func() int64 { return sidefile.Free(data) }}
+	db, err := sqlite.Open(ctx, config)
 	if errors.Is(err, store.ErrFull) && datadir.NewReserve(data, 0).Release() == nil {
-		db, err = sqlite.Open(ctx, sqlite.Config{Path: path})
+		db, err = sqlite.Open(ctx, config)
 	}
 	return db, explained(err, path)
 }

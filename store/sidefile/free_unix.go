@@ -4,9 +4,9 @@ package sidefile
 
 import "syscall"
 
-// free is how many bytes others may still write where path is; where the
+// Free is how many bytes others may still write where path is; where the
 // system does not tell, as many as one likes.
-func free(path string) int64 {
+func Free(path string) int64 {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(path, &s); err != nil {
 		return plenty

@@ -270,7 +270,7 @@ func (f *Folder) fill(ctx context.Context, tmp *os.File, head []byte, write func
 
 // room is ErrFull if the next block would take of what is left to uploads.
 func (f *Folder) room() error {
-	if left := free(f.dir); left-block < f.keepFree {
+	if left := Free(f.dir); left-block < f.keepFree {
 		return fmt.Errorf("%w: %d bytes are free, and %d are kept for uploads", store.ErrFull, left, f.keepFree)
 	}
 	return nil

@@ -238,7 +238,7 @@ func TestFailedWrite(t *testing.T) {
 		}, broken},
 		"the disk is full": {t.Context(), 0, func(io.Writer) error { return syscall.ENOSPC }, store.ErrFull},
 		"too large":        {t.Context(), 0, whole(random(3*block + 1)), store.ErrTooLarge},
-		"too little room":  {t.Context(), free(t.TempDir()), whole(random(1)), store.ErrFull},
+		"too little room":  {t.Context(), Free(t.TempDir()), whole(random(1)), store.ErrFull},
 		"cancelled":        {ended, 0, whole(random(block)), context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {

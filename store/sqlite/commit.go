@@ -27,6 +27,7 @@ const (
 type committer struct {
 	pool *sql.DB
 	turn chan struct{} // one element while somebody has the turn
+	then func()        // is called after each group, within the turn
 
 	mu      sync.Mutex
 	waiting []*change
@@ -40,8 +41,8 @@ type change struct {
 	err  error
 }
 
-func newCommitter(pool *sql.DB) *committer {
-	return &committer{pool: pool, turn: make(chan struct{}, 1)}
+func newCommitter(pool *sql.DB, then func()) *committer {
+	return &committer{pool: pool, then: then, turn: make(chan struct{}, 1)}
 }
 
 // run returns when the write is durable, or has failed and left nothing. do may
@@ -95,6 +96,9 @@ func (c *committer) lead() {
 		group[0].end(inTx(group[0].ctx, c.pool, nil, group[0].do))
 	default:
 		c.together(group)
+	}
+	if n > 0 {
+		c.then()
 	}
 }
 

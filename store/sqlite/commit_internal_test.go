@@ -18,7 +18,7 @@ func TestWriteThatIsPutBackEnds(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }() // it has served its purpose
 	synctest.Test(t, func(t *testing.T) {
-		c := newCommitter(db.writer)
+		c := newCommitter(db.writer, func() {})
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		c.turn <- struct{}{}

@@ -29,6 +29,9 @@ type Config struct {
 	// Readers is how many reads may go on at once, 1..64; 0 means 8. A stream
 	// (VisibleChunks, ReferencedBlobs) holds one of them until it ends.
 	Readers int
+	// Room is how many bytes the disk of Path has left; the log is kept short where
+	// that is little. nil means that nobody knows.
+	Room func() int64
 	// Clock gives the times the store sets itself (UpdatedAt); nil means time.Now.
 	Clock func() time.Time
 }
@@ -45,6 +48,7 @@ type DB struct {
 	readers *sql.DB
 	path    string
 	now     func() time.Time
+	room    func() int64 // nil if nobody knows
 	stmts   statements
 
 	damage []string // see Damage
@@ -86,7 +90,7 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	db := &DB{path: path, now: cfg.Clock}
+	db := &DB{path: path, now: cfg.Clock, room: cfg.Room}
 	if err := db.open(ctx, cfg.Readers); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, translate(err)), db.Close())
 	}
@@ -103,7 +107,7 @@ func (db *DB) open(ctx context.Context, readers int) (err error) {
 	if db.writer, err = pool(db.path, 1, writerPragmas); err != nil {
 		return err
 	}
-	db.commits = newCommitter(db.writer)
+	db.commits = newCommitter(db.writer, db.keepLogShort)
 	if err := migrate(ctx, db.writer); err != nil {
 		return err
 	}
@@ -119,6 +123,7 @@ func (db *DB) open(ctx context.Context, readers int) (err error) {
 	if db.opened, err = stateOf(db.path); err != nil {
 		return err
 	}
+	db.keepLogShort() // what an earlier process left
 	db.whole = true
 	return nil
 }
@@ -155,6 +160,9 @@ func closePool(p *sql.DB) error {
 	return err
 }
 
+// busyTimeout is for how many milliseconds SQLite waits for a lock.
+const busyTimeout = 10_000
+
 var writerPragmas = []string{
 	// Chunk rows are about 2.5 KB: a page of 4 KB would hold one of them.
 	// It is set before the first write or never.
@@ -171,13 +179,13 @@ var writerPragmas = []string{
 	"cache_size(-32768)", // 32 MB: the inner pages of every index
 	// What was deleted is overwritten with zeros, also in pages that are free.
 	"secure_delete(ON)",
-	"busy_timeout(10000)",
+	fmt.Sprintf("busy_timeout(%d)", busyTimeout),
 }
 
 var readerPragmas = []string{
 	"query_only(ON)",
 	"cache_size(-4096)",
-	"busy_timeout(10000)",
+	fmt.Sprintf("busy_timeout(%d)", busyTimeout),
 }
 
 // pool opens size connections at most, each of them with the pragmas.
