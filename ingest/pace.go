@@ -10,27 +10,39 @@ import (
 )
 
 // pace is what one unit of some work took lately: sums over jobs, of which each
-// new one halves the weight of those before.
+// new one halves the weight of those before. What every job takes whatever its
+// size is told apart from what its units take by size: of jobs that are far from
+// alike only the large ones count.
 type pace struct{ spent, units float64 }
 
+// alike is how many times as large as another a job may be for one to tell of
+// the other: beyond that, what a small file takes to be opened and recorded
+// would be taken for the pace of a large one.
+const alike = 12
+
 func (p *pace) add(spent time.Duration, units int) {
-	if spent <= 0 || units <= 0 {
+	switch n := float64(units); {
+	case spent <= 0 || units <= 0 || alike*n < p.units:
 		return
+	case n > alike*p.units:
+		*p = pace{spent.Seconds(), n}
+	default:
+		p.spent, p.units = p.spent/2+spent.Seconds(), p.units/2+n
 	}
-	p.spent, p.units = p.spent/2+spent.Seconds(), p.units/2+float64(units)
 }
 
 // of returns what units are expected to take, in seconds; not ok while nothing
-// is known.
+// is known of as many.
 func (p pace) of(units float64) (seconds float64, ok bool) {
-	if p.units == 0 {
+	if p.units == 0 || units > alike*p.units {
 		return 0, false
 	}
 	return units * p.spent / p.units, true
 }
 
 // paces is what the service has learned of how long its work takes. A job whose
-// end depends on work that was never done before has no expected end.
+// end depends on work that was never done before, or not on nearly as much, has no
+// expected end.
 type paces struct {
 	mu sync.Mutex
 	// Per byte of the original, by the ending of its name: formats differ by

@@ -10,7 +10,8 @@ import (
 // script is a job that takes the same time for the same work, every time.
 type script struct {
 	bytes, chunks, batch int
-	resumed              int // chunks an earlier attempt has embedded
+	resumed              int           // chunks an earlier attempt has embedded
+	fixed                time.Duration // of each stage, whatever there is to do
 }
 
 const (
@@ -35,19 +36,21 @@ func (c script) play(s *Service, clock *time.Time, id string) (all []told, end t
 	}
 	t.course.format, t.course.embedder, t.course.bytes = ".pdf", "ollama/slow", c.bytes
 	report(store.Progress{Stage: store.StageParse})
-	*clock = clock.Add(time.Duration(c.bytes) * scriptParse)
+	*clock = clock.Add(c.fixed + time.Duration(c.bytes)*scriptParse)
 	report(store.Progress{Stage: store.StageChunk, Total: c.bytes})
-	*clock = clock.Add(time.Duration(c.chunks) * scriptCut)
+	*clock = clock.Add(c.fixed + time.Duration(c.chunks)*scriptCut)
 	t.course.chunks = c.chunks
+	late := c.fixed
 	for done := c.resumed; ; done = min(done+c.batch, c.chunks) {
 		report(store.Progress{Stage: store.StageEmbed, Done: done, Total: c.chunks})
 		if done == c.chunks {
 			break
 		}
-		*clock = clock.Add(time.Duration(min(c.batch, c.chunks-done)) * scriptEmbed)
+		*clock = clock.Add(late + time.Duration(min(c.batch, c.chunks-done))*scriptEmbed)
+		late = 0
 	}
 	report(store.Progress{Stage: store.StageIndex, Total: c.chunks})
-	*clock = clock.Add(time.Duration(c.chunks) * scriptIndex)
+	*clock = clock.Add(c.fixed + time.Duration(c.chunks)*scriptIndex)
 	s.paces.learn(t.course, *clock)
 	return all, *clock
 }
@@ -97,5 +100,35 @@ func TestExpectedEndFollows(t *testing.T) {
 	want := clock.Add(9*time.Minute + 100*scriptIndex)
 	if got := s.paces.ends(c, clock); got.Sub(want).Abs() > time.Millisecond {
 		t.Errorf("ten chunks a minute: it ends at %s, want %s", got, want)
+	}
+}
+
+// TestExpectedEndAfterSmallFiles: what small files take is not taken for the
+// pace of a large one, of which nobody can tell then; nor do they make forget
+// what a large one has taken.
+func TestExpectedEndAfterSmallFiles(t *testing.T) {
+	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	s := &Service{cfg: Config{Now: func() time.Time { return clock }}, paces: newPaces(), watch: newBoard()}
+	const fixed = 50 * time.Millisecond
+	small := func() {
+		for range 40 {
+			script{bytes: 12, chunks: 1, batch: 128, fixed: fixed}.play(s, &clock, "small")
+		}
+	}
+	small()
+	large := script{bytes: 15_000_000, chunks: 12_000, batch: 128, fixed: fixed}
+	first, _ := large.play(s, &clock, "first")
+	for _, told := range first {
+		if !told.ends.IsZero() {
+			t.Errorf("the first large one, at %s: it ends in %s, as nobody can know", told.stage, told.ends.Sub(told.at))
+		}
+	}
+	small()
+	all, end := large.play(s, &clock, "second")
+	for _, told := range all {
+		left, said := end.Sub(told.at), told.ends.Sub(told.at)
+		if off := (said - left).Abs(); off > left/20 {
+			t.Errorf("the second, at %s: it ends in %s, and did in %s", told.stage, said, left)
+		}
 	}
 }
