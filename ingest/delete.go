@@ -41,7 +41,7 @@ func (s *Service) DeleteDocuments(ctx context.Context, idOrName string, ids []st
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	var out Deleted
 	for group := range slices.Chunk(ids, deleteGroup) {
-		gone, err := s.deleteGroup(ctx, kb, group)
+		gone, err := s.deleteOnFull(ctx, kb, group)
 		out.Documents += len(gone)
 		if err != nil {
 			return out, fmt.Errorf("delete documents: %w", err)
@@ -57,6 +57,22 @@ func (s *Service) DeleteDocuments(ctx context.Context, idOrName string, ids []st
 		s.reload(context.WithoutCancel(ctx), kb)
 	}
 	return out, nil
+}
+
+// deleteOnFull is deleteGroup, and in halves where the reserve has not the room
+// to write all of that down at once.
+func (s *Service) deleteOnFull(ctx context.Context, kb store.KnowledgeBase, ids []string) (map[string]store.Document, error) {
+	gone, err := s.deleteGroup(ctx, kb, ids)
+	if len(gone) > 0 || len(ids) < 2 || !store.IsFull(err) {
+		return gone, err
+	}
+	gone, err = s.deleteOnFull(ctx, kb, ids[:len(ids)/2])
+	if err != nil {
+		return gone, err
+	}
+	more, err := s.deleteOnFull(ctx, kb, ids[len(ids)/2:])
+	maps.Copy(gone, more)
+	return gone, err
 }
 
 // deleteGroup removes documents with one transaction and returns those that

@@ -87,12 +87,47 @@ func (c KnowledgeBaseChange) apply(kb *store.KnowledgeBase) {
 }
 
 // DeleteKnowledgeBase removes a knowledge base with everything in it. When it
-// returns, no search finds anything of it. store.ErrNotFound.
+// returns, no search finds anything of it. store.ErrNotFound. On a full disk it
+// may have to go document by document, and an error then leaves the rest.
 func (s *Service) DeleteKnowledgeBase(ctx context.Context, idOrName string) error {
 	kb, err := s.cfg.Records.KnowledgeBase(ctx, idOrName)
 	if err != nil {
 		return err
 	}
+	err = s.deleteWhole(ctx, kb)
+	if !store.IsFull(err) {
+		return err
+	}
+	if err := s.deleteAll(ctx, kb); err != nil {
+		return fmt.Errorf("delete knowledge base %q: %w", kb.Name, err)
+	}
+	return s.deleteWhole(ctx, kb)
+}
+
+// deleteAll removes the documents of a knowledge base in as many steps as the
+// room takes.
+func (s *Service) deleteAll(ctx context.Context, kb store.KnowledgeBase) error {
+	for {
+		docs, err := s.cfg.Records.Documents(ctx, kb.ID, store.Page{Limit: deletesOfAll})
+		if err != nil || len(docs) == 0 {
+			return err
+		}
+		ids := make([]string, len(docs))
+		for i := range docs {
+			ids[i] = docs[i].ID
+		}
+		if _, err := s.DeleteDocuments(ctx, kb.ID, ids); err != nil {
+			return err
+		}
+	}
+}
+
+// deletesOfAll is how many documents deleteAll begins with: there was no room for
+// many.
+const deletesOfAll = 16
+
+// deleteWhole removes a knowledge base in one step.
+func (s *Service) deleteWhole(ctx context.Context, kb store.KnowledgeBase) error {
 	// Until its index has gone, nobody takes what is there of it for something
 	// that was left.
 	defer s.order.lock(kb.ID)()

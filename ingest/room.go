@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"ragagent/store"
@@ -16,7 +17,15 @@ type Sizer interface{ Bytes() int64 }
 // full disk a deletion has to be written down before it makes room.
 type Reserve interface {
 	Release() error // once more does nothing
+	// Refill takes what is not taken yet, as far as there is room: all of it, or
+	// it is an error.
 	Refill() error
+}
+
+// LogEmptier is implemented by records that can give back the room of what they
+// have written twice.
+type LogEmptier interface {
+	EmptyLog(ctx context.Context) error
 }
 
 // What a chunk is expected to take in the indexes, in bytes.
@@ -64,7 +73,15 @@ type stall struct {
 	ended  chan struct{} // closed when it is over before its time
 	// unreturned are jobs that could not even be given back.
 	unreturned []string
-	released   bool // the reserve was given up
+}
+
+// errReserve says that room comes first to what deleting needs.
+var errReserve = fmt.Errorf("%w: what is free is kept for deleting: delete something or make room", store.ErrFull)
+
+// reserve guards Config.Reserve.
+type reserve struct {
+	mu      sync.Mutex
+	lacking bool // it is not whole
 }
 
 // Stalled says why no job is taken up at present, "" if jobs are.
@@ -94,6 +111,7 @@ func (s *Service) pauseJobs(cause error) {
 // resumeJobs lets the workers try again now. well says that a job has just been
 // done: nothing is wrong any more.
 func (s *Service) resumeJobs(well bool) {
+	_ = s.reserved(context.Background()) // what was freed is for the reserve first
 	s.mu.Lock()
 	if s.stall.ended != nil {
 		close(s.stall.ended)
@@ -103,29 +121,31 @@ func (s *Service) resumeJobs(well bool) {
 	if well {
 		s.stall.reason, s.stall.pause = "", 0
 	}
-	refill := well && s.stall.released
-	s.mu.Unlock()
-	if !refill || s.cfg.Reserve.Refill() != nil {
-		return
-	}
-	s.mu.Lock()
-	s.stall.released = false
 	s.mu.Unlock()
 }
 
-// awaitRoom waits for the end of a pause. false: ctx has ended.
+// awaitRoom waits for the end of a pause, and until the reserve is whole: a job
+// that took of it would take what deleting needs. false: ctx has ended.
 func (s *Service) awaitRoom(ctx context.Context) bool {
-	s.mu.Lock()
-	wait, ended := s.stall.until.Sub(s.cfg.Now()), s.stall.ended
-	s.mu.Unlock()
-	if wait > 0 {
-		select {
-		case <-ctx.Done():
-		case <-ended:
-		case <-time.After(wait):
+	for {
+		s.mu.Lock()
+		wait, ended := s.stall.until.Sub(s.cfg.Now()), s.stall.ended
+		s.mu.Unlock()
+		if wait > 0 {
+			select {
+			case <-ctx.Done():
+			case <-ended:
+			case <-time.After(wait):
+			}
 		}
+		if ctx.Err() != nil {
+			return false
+		}
+		if s.reserved(ctx) == nil {
+			return true
+		}
+		s.pauseJobs(errReserve)
 	}
-	return ctx.Err() == nil
 }
 
 // giveBack returns a running job to the queue; where even that cannot be
@@ -156,17 +176,51 @@ func (s *Service) giveBackAll(ctx context.Context) {
 }
 
 // deleting does what frees room. If there is not even room to write down what
-// is deleted, the reserve is given up for it.
+// is deleted, the reserve is given up for it, and what it leaves is taken back
+// before anybody else has it.
 func (s *Service) deleting(do func() error) error {
 	err := do()
 	if err == nil || !store.IsFull(err) || s.cfg.Reserve == nil {
 		return err
 	}
-	s.mu.Lock()
-	s.stall.released = true
-	s.mu.Unlock()
+	s.reserve.mu.Lock()
+	defer s.reserve.mu.Unlock()
+	s.reserve.lacking = true
 	if released := s.cfg.Reserve.Release(); released != nil {
 		return errors.Join(err, released)
 	}
-	return do()
+	s.emptyLog() // of what was written before, which may have taken all other room
+	err = do()
+	_ = s.refill() // whoever needs it whole tries again
+	return err
+}
+
+// reserved is errReserve while the reserve is not whole. It takes what room there
+// is for it.
+func (s *Service) reserved(ctx context.Context) error {
+	s.reserve.mu.Lock()
+	defer s.reserve.mu.Unlock()
+	if s.cfg.Reserve == nil || !s.reserve.lacking || ctx.Err() != nil || s.refill() == nil {
+		return nil
+	}
+	return errReserve
+}
+
+// refill makes the reserve whole, if that can be. s.reserve.mu is held.
+func (s *Service) refill() error {
+	s.emptyLog()
+	err := s.cfg.Reserve.Refill()
+	s.reserve.lacking = err != nil
+	return err
+}
+
+// emptyLog gives back what room it can.
+func (s *Service) emptyLog() {
+	records, ok := s.cfg.Records.(LogEmptier)
+	if !ok {
+		return
+	}
+	if err := records.EmptyLog(context.Background()); err != nil && !store.IsFull(err) {
+		s.cfg.Log.Error("the log of the records keeps its room", "error", err)
+	}
 }

@@ -95,6 +95,7 @@ type Service struct {
 	running     map[*running]struct{}
 	quarantined map[string]*QuarantineError // by knowledge base id
 	stall       stall
+	reserve     reserve
 	outages     map[string]*outage // by knowledge base id
 }
 
@@ -173,7 +174,11 @@ const suspicious = 3
 // Start takes up what an earlier process left and begins to work. The caller
 // holds the data folder's lock, so no other worker can have a lease.
 func (s *Service) Start(ctx context.Context) error {
-	n, err := s.cfg.Records.RequeueAll(ctx, store.Suspects{Attempts: suspicious, From: s.cfg.Now().Add(s.cfg.Wary), Apart: s.cfg.Wary / 10})
+	var n int
+	err := s.deleting(func() (err error) { // on a full disk, too, one has to start to delete
+		n, err = s.cfg.Records.RequeueAll(ctx, store.Suspects{Attempts: suspicious, From: s.cfg.Now().Add(s.cfg.Wary), Apart: s.cfg.Wary / 10})
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("take up interrupted jobs: %w", err)
 	}
@@ -185,10 +190,9 @@ func (s *Service) Start(ctx context.Context) error {
 		return fmt.Errorf("take up interrupted jobs: %w", err)
 	}
 	s.turns.taken(turn)
-	if s.cfg.Reserve != nil {
-		if err := s.cfg.Reserve.Refill(); err != nil {
-			s.cfg.Log.Warn("no room for the reserve: on a full disk deleting may not work", "error", err)
-		}
+	s.reserve.lacking = s.cfg.Reserve != nil // for all that is known
+	if err := s.reserved(ctx); err != nil {
+		s.cfg.Log.Warn("no room for the reserve: jobs and uploads wait for it", "error", err)
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = stop

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ func (s *Service) draft(ctx context.Context, idOrName string, up Upload) (store.
 	if err != nil {
 		return store.Document{}, err
 	}
-	if err := s.Quarantined(kb.ID); err != nil {
+	if err := cmp.Or(s.Quarantined(kb.ID), s.reserved(ctx)); err != nil {
 		return store.Document{}, err
 	}
 	return store.Document{
@@ -77,7 +78,7 @@ func (s *Service) keepAs(ctx context.Context, doc store.Document, staged store.S
 	if staged.Size() == 0 {                 // a job would find that out, after taking the place of what was there
 		return Submitted{}, store.Invalid("file", "%q is empty: there is nothing in it to search", doc.Name)
 	}
-	if err := s.fits(nil, 0); err != nil {
+	if err := cmp.Or(s.fits(nil, 0), s.reserved(ctx)); err != nil { // of an archive there may have been many before
 		return Submitted{}, err
 	}
 	now := s.cfg.Now()

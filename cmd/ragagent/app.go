@@ -130,6 +130,9 @@ func (a *app) openStores(ctx context.Context, cfg appConfig) (err error) {
 		return err
 	}
 	unlock, err := datadir.Lock(cfg.data, info)
+	if store.IsFull(err) && datadir.NewReserve(cfg.data, 0).Release() == nil { // as in openRecords
+		unlock, err = datadir.Lock(cfg.data, info)
+	}
 	if err != nil {
 		return err
 	}

@@ -28,11 +28,12 @@ func smallDisk(t *testing.T, mb int) string {
 	return dir
 }
 
-// fill takes all room but a few KB of a disk and returns how to give it back.
+// fill takes all room but a few KB of a disk, more each time, and returns how to
+// give it back.
 func fill(t *testing.T, disk string) (release func()) {
 	t.Helper()
 	path := filepath.Join(disk, "filler")
-	f, err := os.Create(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,6 +125,67 @@ func TestFullDisk(t *testing.T) {
 	waitReady(t, api)
 	stop(t, srv)
 	if err := os.RemoveAll(filepath.Join(disk, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, "verify", "--data", data)
+}
+
+// TestDeletingOnAFullDisk fills a disk with uploads, which are never more than
+// the disk takes beside the reserve. Then every deletion goes through, with jobs
+// waiting for the room and with another program that takes what is free, after
+// a restart, and of the knowledge base as a whole.
+func TestDeletingOnAFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts processes; not with -short")
+	}
+	disk := smallDisk(t, 40)
+	data := filepath.Join(disk, "data")
+	srv := startServer(t, data)
+	api := srv.client()
+	if err := api.ensureKnowledgeBase(t.Context(), "kb"); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for {
+		s, err := api.upload(t.Context(), "kb", fmt.Sprintf("%03d.md", len(ids)), strings.NewReader(largeText(len(ids))))
+		if err != nil {
+			if !isStatus(err, http.StatusInsufficientStorage) {
+				t.Fatal(err)
+			}
+			break
+		}
+		ids = append(ids, s.ID)
+	}
+	remove := func(n int) {
+		t.Helper()
+		for _, id := range ids[:n] {
+			if err := api.do(t.Context(), http.MethodDelete, "/api/v1/knowledge-bases/kb/documents/"+id, nil, "", nil); err != nil {
+				t.Fatalf("delete on a full disk: %v", err)
+			}
+		}
+		ids = ids[n:]
+	}
+	if len(ids) < 30 {
+		t.Fatalf("full after %d uploads", len(ids))
+	}
+	remove(5)
+	for range 5 {
+		fill(t, disk)
+		remove(1)
+	}
+	stop(t, srv)
+	fill(t, disk)
+	srv = startServer(t, data)
+	api = srv.client()
+	for range 5 {
+		fill(t, disk)
+		remove(1)
+	}
+	if err := api.do(t.Context(), http.MethodDelete, "/api/v1/knowledge-bases/kb", nil, "", nil); err != nil {
+		t.Errorf("delete the knowledge base on a full disk: %v", err)
+	}
+	stop(t, srv)
+	if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
 		t.Fatal(err)
 	}
 	runs(t, "verify", "--data", data)

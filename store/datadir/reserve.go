@@ -22,7 +22,7 @@ type Reserve struct {
 }
 
 // NewReserve returns the reserve of a folder; size 0 means DefaultReserve. It
-// is empty, or what it was, until Refill.
+// is what it was until Refill.
 func NewReserve(dir string, size int64) *Reserve {
 	if size <= 0 {
 		size = DefaultReserve
@@ -38,21 +38,33 @@ func (r *Reserve) Release() error {
 	return nil
 }
 
-// Refill takes the room, if it is not taken. After an error none is.
+// Refill takes the room that is not taken yet. An error wraps what kept it from
+// all of it; what it could take stays taken, so that nobody else does.
 func (r *Reserve) Refill() (err error) {
-	if info, err := os.Stat(r.path); err == nil && info.Size() == r.size {
-		return nil
-	}
-	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("refill the reserve: %w", err)
 	}
-	block := make([]byte, 1<<20) // written, because a hole would take no room
-	for left := r.size; left > 0 && err == nil; left -= int64(len(block)) {
-		_, err = f.Write(block[:min(int64(len(block)), left)])
+	info, err := f.Stat()
+	if err == nil && info.Size() > r.size {
+		err = f.Truncate(r.size)
+	}
+	if err == nil {
+		err = r.grow(f, r.size-info.Size())
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
-		return fmt.Errorf("refill the reserve: %w", errors.Join(err, r.Release()))
+		return fmt.Errorf("refill the reserve: %w", err)
 	}
 	return nil
+}
+
+// grow appends so many bytes, or as many as there is room for.
+func (r *Reserve) grow(f *os.File, left int64) (err error) {
+	block := make([]byte, 1<<20) // written, because a hole would take no room
+	for left > 0 && err == nil {
+		var n int
+		n, err = f.Write(block[:min(int64(len(block)), left)])
+		left -= int64(n)
+	}
+	return err
 }

@@ -28,6 +28,17 @@ func TestReserve(t *testing.T) {
 			t.Fatalf("%v, %v, want %d bytes", info, err, size)
 		}
 	}
+	for _, other := range []int64{size / 2, size + 7} { // a part of it, or that of another size
+		if err := os.Truncate(path, other); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Refill(); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Size() != size {
+			t.Fatalf("from %d bytes: %v, %v, want %d bytes", other, info, err, size)
+		}
+	}
 	if !datadir.IsLock("reserve") {
 		t.Error("the reserve is told to be none of the folder's own files")
 	}
