@@ -132,3 +132,30 @@ func TestExpectedEndAfterSmallFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexingTells how far it is, whenever a part of a long document was taken.
+func TestIndexingTells(t *testing.T) {
+	clock := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	const total = 2*longDocument + 1
+	s := &Service{cfg: Config{Now: func() time.Time { return clock }}, paces: newPaces(), watch: newBoard()}
+	task := &task{Service: s, job: store.Job{ID: "job_1", Status: store.StatusRunning}}
+	task.course.chunks = total
+	task.report(store.Progress{Stage: store.StageIndex, Total: total})
+	n := 0
+	for range task.told(total, each(make([]store.Chunk, total))) {
+		now := s.watch.live["job_1"].Progress
+		if want := n / longDocument * longDocument; now.Done != want || now.Total != total {
+			t.Fatalf("chunk %d: told are %d of %d, want %d", n, now.Done, now.Total, want)
+		}
+		if left := now.Ends.Sub(clock); n >= longDocument && left <= 0 {
+			t.Fatalf("chunk %d: it ends in %s", n, left)
+		}
+		n++
+		if n%longDocument == 0 {
+			clock = clock.Add(time.Second) // what the part takes
+		}
+	}
+	if n != total {
+		t.Errorf("%d chunks, want %d", n, total)
+	}
+}

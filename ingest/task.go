@@ -248,9 +248,26 @@ func (t *task) embedAndPublish(ctx context.Context, kb store.KnowledgeBase, doc 
 	defer t.dropReplaced(ctx)
 	if resumed || long {
 		// Vectors of the earlier attempt, or all, are in the store only.
-		return t.replace(ctx, kb, doc.ID, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID))
+		return t.replace(ctx, kb, doc.ID, t.told(total, t.cfg.Records.VisibleChunks(ctx, kb.ID, doc.ID)))
 	}
 	return t.replace(ctx, kb, doc.ID, each(chunks))
+}
+
+// told reports how many of a document's chunks have gone into the indexes, which
+// take those of a long one a part at a time.
+func (t *task) told(total int, chunks chunkSeq) chunkSeq {
+	return func(yield func(store.Chunk, error) bool) {
+		done := 0
+		for c, err := range chunks {
+			if done > 0 && done%longDocument == 0 {
+				t.report(store.Progress{Stage: store.StageIndex, Done: done, Total: total})
+			}
+			if !yield(c, err) {
+				return
+			}
+			done++
+		}
+	}
 }
 
 // longDocument is from how many chunks on a document is long: with their
