@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"ragagent/ingest/fetch"
@@ -17,16 +18,44 @@ const refreshHold = 15 * time.Minute
 
 // refreshOne fetches one URL that is due, if there is one.
 func (s *Service) refreshOne(ctx context.Context) bool {
-	now := s.cfg.Now()
-	a, err := s.cfg.Records.DueAddress(ctx, now, now.Add(refreshHold))
+	a, mine, err := s.takeDue(ctx)
 	if err != nil {
 		s.logFetch(ctx, "no address could be taken", err)
 		return false
 	}
 	s.nudgeFetch()
-	s.refresh(ctx, a)
+	if mine {
+		s.refresh(ctx, a)
+	}
 	return true
 }
+
+// takeDue takes an address that is due; it is not mine if somebody is at it, who
+// will see to it that it is done again.
+func (s *Service) takeDue(ctx context.Context) (a store.Address, mine bool, err error) {
+	s.refetches.Lock()
+	defer s.refetches.Unlock()
+	now := s.cfg.Now()
+	if a, err = s.cfg.Records.DueAddress(ctx, now, now.Add(refreshHold)); err != nil {
+		return a, false, err
+	}
+	key := refetched{a.KnowledgeBaseID, a.URL}
+	_, busy := s.refetches.again[key]
+	if s.refetches.again == nil {
+		s.refetches.again = map[refetched]bool{}
+	}
+	s.refetches.again[key] = busy
+	return a, !busy, nil
+}
+
+// refetches are the URLs that are being fetched again, each by one at a time: of
+// two at once, the older content could be stored last. The zero value is ready.
+type refetches struct {
+	sync.Mutex                    // over what the records say of them, too
+	again      map[refetched]bool // whether it was asked for meanwhile
+}
+
+type refetched struct{ kb, url string }
 
 // refresh asks for a URL again and lets its document follow.
 func (s *Service) refresh(ctx context.Context, a store.Address) {
@@ -39,19 +68,31 @@ func (s *Service) refresh(ctx context.Context, a store.Address) {
 	if ctx.Err() != nil { // the next start does it
 		change = func(b *store.Address) { b.NextAt = s.cfg.Now() }
 	}
-	_, put := s.cfg.Records.UpdateAddress(context.WithoutCancel(ctx), a.KnowledgeBaseID, a.URL, func(b *store.Address) {
-		asked := b.NextAt
-		change(b)
-		if !asked.IsZero() && !asked.After(s.cfg.Now()) { // for since: the hold of this fetch lies ahead
-			b.NextAt = asked
-		}
-	})
+	put := s.endRefresh(context.WithoutCancel(ctx), a, change)
 	if put != nil {
 		s.logFetch(ctx, "the state of a URL was not recorded", put)
 	}
 	if err != nil {
 		s.cfg.Log.Warn("a URL could not be fetched again", "document", a.DocumentID, "error", err)
 	}
+}
+
+// endRefresh records how a fetch has changed its address, which is due at once if
+// it was asked for meanwhile.
+func (s *Service) endRefresh(ctx context.Context, a store.Address, change func(*store.Address)) error {
+	s.refetches.Lock()
+	defer s.refetches.Unlock()
+	key := refetched{a.KnowledgeBaseID, a.URL}
+	again := s.refetches.again[key]
+	delete(s.refetches.again, key)
+	_, err := s.cfg.Records.UpdateAddress(ctx, a.KnowledgeBaseID, a.URL, func(b *store.Address) {
+		now := s.cfg.Now()
+		again = again || !b.NextAt.IsZero() && !b.NextAt.After(now) // nobody took it: a hold lies ahead
+		if change(b); again {
+			b.NextAt = now
+		}
+	})
+	return err
 }
 
 // refreshed takes what a fetch brought, and returns how the address changes.

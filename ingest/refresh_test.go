@@ -72,7 +72,7 @@ func TestDeletedWhileItIsFetchedAgain(t *testing.T) {
 }
 
 // TestAskedForWhileItIsFetched asks for a URL twice while its first fetch is
-// under way, and once during the fetch that follows: one more follows each.
+// under way, and twice during the fetch that follows: one more follows each.
 func TestAskedForWhileItIsFetched(t *testing.T) {
 	s := newSite(t, map[string]string{"/a": "The first page."})
 	wire := fetching(t, s, newClock())
@@ -89,7 +89,7 @@ func TestAskedForWhileItIsFetched(t *testing.T) {
 	for _, step := range []struct {
 		text string
 		asks int
-	}{{"The second page, and more.", 2}, {last, 1}} {
+	}{{"The second page, and more.", 2}, {last, 2}} {
 		<-held.came
 		s.set("/a", step.text)
 		for range step.asks {

@@ -70,10 +70,11 @@ type Config struct {
 // Service owns knowledge bases, documents and jobs. All methods may be called
 // concurrently.
 type Service struct {
-	cfg   Config
-	watch *board
-	paces *paces
-	turns *turns
+	cfg       Config
+	watch     *board
+	paces     *paces
+	refetches refetches
+	turns     *turns
 
 	blobs blobGuard
 	// order keeps the changes of one document in the search indexes in the
