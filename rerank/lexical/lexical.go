@@ -31,6 +31,7 @@ type Config struct {
 type Reranker struct {
 	analyzer   *analysis.Analyzer
 	statistics Statistics
+	titles     *titles
 }
 
 var _ retrieval.Reranker = (*Reranker)(nil)
@@ -40,7 +41,7 @@ func New(cfg Config) (*Reranker, error) {
 	if cfg.Analyzer == nil || cfg.Statistics == nil {
 		return nil, errors.New("rerank/lexical: Config.Analyzer and Statistics are required")
 	}
-	return &Reranker{analyzer: cfg.Analyzer, statistics: cfg.Statistics}, nil
+	return &Reranker{analyzer: cfg.Analyzer, statistics: cfg.Statistics, titles: newTitles(cfg.Analyzer)}, nil
 }
 
 // Rerank implements retrieval.Reranker.
@@ -145,7 +146,7 @@ func (r *Reranker) passage(q *question, hit *retrieval.Hit) passage {
 	p := passage{
 		hit:      hit,
 		evidence: retrieval.Evidence(hit.Score),
-		title:    r.analyzer.Terms(titleName(hit.Title)),
+		title:    r.titles.terms(titleName(hit.Title)),
 		has:      make([]bool, len(q.idf)),
 	}
 	held := hit.Terms
