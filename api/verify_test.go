@@ -25,7 +25,7 @@ func TestVerify(t *testing.T) {
 	for body, want := range map[string]string{
 		"":                  counted + `"problems":[]}`,
 		`{}`:                counted + `"problems":[]}`,
-		`{"deleted": true}`: counted + `"deleted":{"documents":2,"shared_blobs":0,"quoting_messages":0},"problems":[]}`,
+		`{"deleted": true}`: counted + `"deleted":{"documents":2,"shared_blobs":0,"quoting_messages":0,"side_files":false},"problems":[]}`,
 	} {
 		if r := h.post("/api/v1/verify", body); r.status != 200 || r.body != want {
 			t.Errorf("%q: %d %s, want %s", body, r.status, r.body, want)
