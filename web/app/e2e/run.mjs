@@ -98,7 +98,7 @@ const text = async (locator) => ((await locator.textContent()) ?? "").trim();
 try {
   if (shots) await mkdir(shots, { recursive: true });
   await writeFile(join(folder, "mission.md"), report);
-  await writeFile(join(folder, "empty.pdf"), "");
+  await writeFile(join(folder, "empty.pdf"), " \n");
 
   await step("the page opens", async () => {
     await page.goto(`${base}/`);
