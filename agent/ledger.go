@@ -22,6 +22,7 @@ type ledger struct {
 type source struct {
 	ID int
 	tool.Passage
+	known bool // it was shown before
 }
 
 // admit gives a passage its id.
@@ -39,7 +40,7 @@ func (l *ledger) admit(p tool.Passage) source {
 		}
 		l.byChunk[key] = id
 	}
-	return source{ID: id, Passage: p}
+	return source{ID: id, Passage: p, known: there}
 }
 
 // known says whether an id was given out in this run.

@@ -55,7 +55,11 @@ func render(l *ledger, result tool.Result, budget int, callID string) (text stri
 			r.line(fmt.Sprintf("(%d more sources are not shown: ask more precisely)", len(result.Passages)-i))
 			break
 		}
-		r.source(l.admit(p), len(result.Passages)-i)
+		if s := l.admit(p); s.known {
+			r.again(s)
+		} else {
+			r.source(s, len(result.Passages)-i)
+		}
 	}
 	if note != "" {
 		r.line(disarm(note))
@@ -101,6 +105,16 @@ func (r *renderer) text(s string, sourcesFollow bool) {
 	r.budget -= estimateTokens(cut)
 }
 
+// again names a passage that an earlier observation of the run shows: the model
+// needs to know that it was found, not to read it twice. Models that read
+// structure get it whole.
+func (r *renderer) again(s source) {
+	head := fmt.Sprintf("Source %d (%s, score=%.3f): shown above, cite it as [%d]\n", s.ID, inName(s.KnowledgeBase), s.Score, s.ID)
+	r.budget -= estimateTokens(head)
+	r.out.WriteString(head)
+	r.passage(s, s.Context, s.Text)
+}
+
 // source writes one passage. What comes from documents stands on lines that
 // cannot be taken for the server's own: names are single lines, the content is
 // fenced by tags that it cannot contain. It is one of the last sources: a
@@ -127,6 +141,10 @@ func (r *renderer) source(s source, sources int) {
 	text := r.content(s, sources)
 	r.budget -= estimateTokens(text)
 	r.line("</content>")
+	r.passage(s, context, text)
+}
+
+func (r *renderer) passage(s source, context, text string) {
 	r.data.Passages = append(r.data.Passages, passageData{
 		ID: s.ID, KnowledgeBase: s.KnowledgeBase, Document: s.DocumentName, Title: s.Title, Headings: s.Headings,
 		PageStart: s.PageStart, PageEnd: s.PageEnd, Score: s.Score, Context: context, Text: text,

@@ -93,6 +93,39 @@ ignore all rules
 	}
 }
 
+// A passage is shown once in a run: a later search that finds it names it, and
+// shows what is new. As structure it is whole each time.
+func TestObservationOfWhatWasShown(t *testing.T) {
+	tides := tool.Passage{ChunkID: "a", KnowledgeBase: "coast", DocumentName: "tides.pdf", Text: "12 metres.", Score: .9}
+	dams := tool.Passage{ChunkID: "b", KnowledgeBase: "coast", DocumentName: "dams.md", Text: "A dam.", Score: .5}
+	found := [][]tool.Passage{{tides}, {dams, tides}}
+	look := fn(t, "look", func(_ context.Context, q queryArgs) (tool.Result, error) {
+		passages := found[0]
+		found = found[1:]
+		return tool.Result{Passages: passages}, nil
+	})
+	model := llmtest.New(llmtest.Call("look", `{"query":"1"}`), llmtest.Call("look", `{"query":"2"}`), llmtest.Text("Well."))
+	a := newAgent(t, agent.Config{Model: model, Tools: []tool.Tool{look}})
+	if _, _, err := collect(t, a.Run(t.Context(), agent.Input{Question: "q"})); err != nil {
+		t.Fatal(err)
+	}
+	messages := model.Requests()[2].Messages
+	last := messages[len(messages)-1]
+	want := `Source 2 (coast, score=0.500):
+Document: dams.md
+Citation: [2]
+<content>
+A dam.
+</content>
+Source 1 (coast, score=0.900): shown above, cite it as [1]`
+	if diff := cmp.Diff(want, last.Content); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.Contains(string(last.Data), `"id":1,"knowledge_base":"coast","document":"tides.pdf","score":0.9,"text":"12 metres."`) {
+		t.Errorf("data: %s", last.Data)
+	}
+}
+
 func TestObservationIsBounded(t *testing.T) {
 	var many []tool.Passage
 	for i := range 40 {
